@@ -1,0 +1,8 @@
+"""Questions about one mechanism."""
+
+from kempe.analysis.assembly import Pose, assemble
+from kempe.analysis.kinematics import kinematics
+from kempe.analysis.mobility import Dependency, Mobility, mobility, ranks
+from kempe.analysis.singular import Branch, SingularPosition
+
+__all__ = ["Branch", "Dependency", "Mobility", "Pose", "SingularPosition", "assemble", "kinematics", "mobility", "ranks"]

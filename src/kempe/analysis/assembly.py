@@ -1,0 +1,214 @@
+"""Putting a mechanism together from a rough sketch, and giving it consistent velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kempe.analysis.posing import Posed
+from kempe.errors import AssemblyError, ModelError
+from kempe.model import Model
+from kempe.solvers.least_squares import DENSE, levenberg_marquardt, shortest_step
+
+#: A mechanism is assembled when every scaled residual is below this.
+CLOSED = 1e-12
+#: How many other starts are tried when the sketch itself leads nowhere.
+RESTARTS = 24
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Coordinates (and, if asked for, velocities) by the user's names."""
+
+    values: dict[str, float]
+    rates: dict[str, float] = field(default_factory=dict)
+    #: What each coordinate was moved by from the sketch.
+    moved: dict[str, float] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> float:
+        if name in self.values:
+            return self.values[name]
+        if name in self.rates:
+            return self.rates[name]
+        raise ModelError(f"a pose has no '{name}'; it has {', '.join(self.values)}")
+
+    @property
+    def q(self) -> np.ndarray:
+        """The coordinates as an array, in the model's order."""
+        return np.array(list(self.values.values()))
+
+
+def named_pose(posed: Posed, q: np.ndarray, v: np.ndarray | None = None) -> Pose:
+    """Arrays as a pose with names."""
+    names = posed.system.names
+    values = {n[0]: float(c) for n, c in zip(names, q, strict=True)}
+    rates = {} if v is None else {n[1]: float(c) for n, c in zip(names, v, strict=True)}
+    moved = {n[0]: float(c) for n, c in zip(names, q - posed.drawn, strict=True)}
+    return Pose(values, rates, moved)
+
+
+def assemble(
+    model: Model,
+    *,
+    time: float = 0.0,
+    hold: Iterable[str] = (),
+    weights: Mapping[str, float] | None = None,
+    velocities: Mapping[str, float] | None = None,
+    start: Pose | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> Pose:
+    """Assemble: close every joint to 1e-12, in the pose nearest to the sketch.
+
+    ``hold`` names coordinates ("crank.angle") that must stay as drawn; ``weights`` (default 1) says how much a
+    coordinate resists being moved, lengths counted in mechanism sizes and angles in radians. ``velocities`` names
+    rates ("crank.omega") that are kept as far as the joints allow; the others follow. Raises AssemblyError with the
+    closest pose and the open joints when there is no such pose.
+    """
+    posed = Posed(model, parameters)
+    if start is not None:
+        posed.drawn = pose_array(posed, start)
+    q = assembled(posed, time, hold, weights)
+    v = None if velocities is None else consistent_velocity(posed, q, time, velocities)
+    return named_pose(posed, q, v)
+
+
+def pose_array(posed: Posed, pose: Pose) -> np.ndarray:
+    """The coordinates of a pose in the system's order."""
+    missing = [n[0] for n in posed.system.names if n[0] not in pose.values]
+    if missing:
+        raise ModelError(f"the pose lacks {', '.join(missing)}")
+    return np.array([pose.values[n[0]] for n in posed.system.names])
+
+
+def assembled(
+    posed: Posed, time: float, hold: Iterable[str] = (), weights: Mapping[str, float] | None = None
+) -> np.ndarray:
+    """The assembled coordinates nearest to the drawn ones."""
+    give = _give(posed, hold, weights)
+    scale = posed.row_scale(posed.linear(posed.drawn, time)[1])
+
+    def residual(q: np.ndarray) -> tuple[np.ndarray, Any]:
+        Phi, J, _ = posed.linear(q, time)
+        if not (np.isfinite(Phi).all() and np.isfinite(J).all()):
+            return np.full(len(Phi), np.inf), J
+        scaled = J / scale[:, None]
+        if posed.system.n > DENSE:
+            from scipy.sparse import csc_matrix
+
+            return Phi / scale, csc_matrix(scaled)
+        return Phi / scale, scaled
+
+    stride = 0.5 * posed.scale
+    best = levenberg_marquardt(residual, posed.drawn.copy(), give, stride)
+    if best.residual > CLOSED:
+        best = _restarted(posed, residual, give, stride, best)
+    if best.residual > CLOSED:
+        raise _open(posed, best.q, time)
+    return _nearest(posed, residual, give, stride, best.q)
+
+
+def _give(posed: Posed, hold: Iterable[str], weights: Mapping[str, float] | None) -> np.ndarray:
+    """How far each coordinate gives way: its scale squared over its weight, zero when held."""
+    give = posed.scale**2
+    for name, weight in (weights or {}).items():
+        if not (np.isfinite(weight) and weight > 0):
+            raise ModelError(f"the weight of '{name}' must be above zero, not {weight!r}")
+        give[_coordinate(posed, name)] /= weight
+    for name in hold:
+        give[_coordinate(posed, name)] = 0.0
+    return give
+
+
+def _coordinate(posed: Posed, name: str) -> int:
+    try:
+        return posed.system.index(name)
+    except KeyError:
+        known = ", ".join(n[0] for n in posed.system.names)
+        raise ModelError(f"there is no coordinate '{name}'; the coordinates are {known}") from None
+
+
+def _restarted(posed: Posed, residual: Any, give: np.ndarray, stride: np.ndarray, best: Any) -> Any:
+    """Other starts around the sketch; of those that close, the one nearest to the sketch."""
+    rng = np.random.default_rng(0)
+    metric = np.where(give > 0, give, np.inf)
+    found = []
+    for k in range(RESTARTS):
+        spread = 0.15 * (1 + k // 6)
+        start = posed.drawn + np.sqrt(give) * rng.uniform(-spread, spread, posed.system.n)
+        trial = levenberg_marquardt(residual, start, give, stride)
+        if trial.residual <= CLOSED:
+            found.append((float(np.sum((trial.q - posed.drawn) ** 2 / metric)), k, trial))
+        elif trial.residual < best.residual:
+            best = trial
+        if len(found) >= 3:
+            break
+    return min(found)[2] if found else best
+
+
+def _nearest(posed: Posed, residual: Any, give: np.ndarray, stride: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Slide along the constraints to the assembled pose nearest to the sketch."""
+    metric = np.where(give > 0, give, np.inf)
+
+    def distance(p: np.ndarray) -> float:
+        return float(np.sum((p - posed.drawn) ** 2 / metric))
+
+    here = distance(q)
+    for _ in range(60):
+        _, J = residual(q)
+        wish = np.where(give > 0, posed.drawn - q, 0.0)
+        along = wish + shortest_step(J, np.asarray(J @ wish).ravel(), give)
+        if float(np.max(np.abs(along) / posed.scale, initial=0.0)) < 1e-10:
+            break
+        step = 1.0
+        while step > 1e-4:
+            trial = levenberg_marquardt(residual, q + step * along, give, stride, iterations=30)
+            there = distance(trial.q)
+            if trial.residual <= CLOSED and there < here * (1 - 1e-12):
+                break
+            step *= 0.5
+        else:
+            break
+        q, here = trial.q, there
+    return q
+
+
+def _open(posed: Posed, q: np.ndarray, time: float) -> AssemblyError:
+    """The error that names each open joint and its gap at the closest pose found."""
+    Phi = posed.Phi(q, time)
+    gaps: dict[str, float] = {}
+    for row, value in zip(posed.system.rows, Phi, strict=True):
+        gaps[row.element.name] = float(np.hypot(gaps.get(row.element.name, 0.0), value))
+    worst = max(gaps.values())
+    open_joints = {name: gap for name, gap in sorted(gaps.items(), key=lambda g: -g[1]) if gap > 1e-3 * worst}
+    listed = ", ".join(f"'{name}' by {gap:.4g}" for name, gap in list(open_joints.items())[:8])
+    more = "" if len(open_joints) <= 8 else f" and {len(open_joints) - 8} more"
+    message = f"cannot assemble '{posed.model.name}': these stay open in the closest pose found: {listed}{more}"
+    return AssemblyError(message + "; the pose is in .pose", named_pose(posed, q), open_joints)
+
+
+def consistent_velocity(
+    posed: Posed, q: np.ndarray, time: float, given: Mapping[str, float] | None = None
+) -> np.ndarray:
+    """Velocities that satisfy Phi_q v = nu: the given ones kept as far as possible, the others as small as possible."""
+    wish, give = np.zeros(posed.system.n), posed.scale**2
+    rates = [n[1] for n in posed.system.names]
+    for name, value in (given or {}).items():
+        if name not in rates:
+            raise ModelError(f"there is no velocity '{name}'; the velocities are {', '.join(rates)}")
+        wish[rates.index(name)] = value
+        give[rates.index(name)] *= 1e-8  # given rates are stiff, the others follow
+    _, J, nu = posed.linear(q, time)
+    scale = posed.row_scale(J)
+    v = wish
+    for _ in range(3):
+        v = v + shortest_step(J / scale[:, None], (J @ v - nu) / scale, give)
+    gap = (J @ v - nu) / scale
+    if np.abs(gap).max(initial=0.0) > 1e-9 * max(1.0, float(np.abs(v / posed.scale).max(initial=0.0))):
+        worst = posed.system.rows[int(np.argmax(np.abs(gap)))]
+        raise ModelError(
+            f"no velocity satisfies all constraints in this position: '{worst.label}' cannot be followed (lock-up)"
+        )
+    return v

@@ -1,0 +1,469 @@
+"""Positions, velocities and accelerations of a driven mechanism, with every singular position found and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kempe.analysis.assembly import Pose, assembled, pose_array
+from kempe.analysis.mobility import RANK, constraint_rank, mobility
+from kempe.analysis.posing import Posed
+from kempe.analysis.singular import Branch, Located, SingularPosition, Square, classify, locate
+from kempe.errors import ConvergenceError, ModelError, SingularPositionError
+from kempe.model import Model
+from kempe.results import Result
+from kempe.solvers import continuation as co
+from kempe.solvers.sparse_lu import plan_lu
+
+#: A bifurcation is perfect when the constraints need to be shifted by no more than this to have it.
+PERFECT = 1e-11
+
+BranchChoice = int | str | Callable[[SingularPosition], int]
+
+
+def kinematics(
+    model: Model,
+    times: float | Sequence[float] | np.ndarray,
+    *,
+    steps: int = 200,
+    on_singular: str = "raise",
+    branch: BranchChoice | Sequence[BranchChoice] = 0,
+    start: Pose | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> Result:
+    """Positions, velocities and accelerations on a time grid, on one branch.
+
+    ``times`` is an increasing grid, or an end time (then the grid has ``steps`` equal steps from 0). The mechanism
+    must be fully driven. ``start`` is where assembly begins at the first time (default: the sketch).
+
+    At a singular position: ``on_singular="raise"`` raises SingularPositionError (with the motion so far in
+    ``.result``), ``"stop"`` returns the motion so far, ``"cross"`` goes on through bifurcations on the chosen
+    ``branch``: 0 is the smooth continuation, 1, 2, ... the others in the order of the event's ``branches``; a
+    function of the event may choose; a list gives one choice per bifurcation, the last one repeated. A lock-up cannot
+    be crossed: it raises, or stops with ``"stop"``.
+    """
+    if on_singular not in ("raise", "stop", "cross"):
+        raise ModelError(f"on_singular must be 'raise', 'stop' or 'cross', not {on_singular!r}")
+    grid = time_grid(times, steps)
+    posed = Posed(model, parameters)
+    if start is not None:
+        posed.drawn = pose_array(posed, start)
+    return _Motion(posed, grid, on_singular, branch).run()
+
+
+def time_grid(times: Any, steps: int) -> np.ndarray:
+    """An increasing grid from what the user gave."""
+    if np.ndim(times) == 0:
+        if not (np.isfinite(times) and times > 0):
+            raise ModelError(f"the end time must be above zero, not {times!r}")
+        if steps < 1:
+            raise ModelError(f"steps must be at least 1, not {steps!r}")
+        return np.linspace(0.0, float(times), int(steps) + 1)
+    grid = np.ascontiguousarray(times, dtype=float)
+    if grid.ndim != 1 or len(grid) == 0:
+        raise ModelError(f"times must be a list of at least one time, not an array of shape {grid.shape}")
+    if not np.isfinite(grid).all():
+        raise ModelError("times must be finite")
+    if not (np.diff(grid) > 0).all():
+        raise ModelError("times must increase")
+    return grid
+
+
+class _Motion:
+    """One run: the state of the continuation, the recorded grid points and the events met."""
+
+    def __init__(self, posed: Posed, grid: np.ndarray, on_singular: str, branch: Any) -> None:
+        self.posed, self.grid, self.on_singular = posed, grid, on_singular
+        self.choices = list(branch) if isinstance(branch, (list, tuple)) else [branch]
+        n = posed.system.n
+        self.Q, self.V, self.A = (np.empty((len(grid), n)) for _ in range(3))
+        self.events: list[SingularPosition] = []
+        self.stats = {"replans": 0, "events located": 0}
+        span = float(grid[-1] - grid[0])
+        self.limit = span / 64 if span > 0 else 1.0
+
+    # --- set-up ------------------------------------------------------------------------------------------------
+
+    def run(self) -> Result:
+        posed, t0 = self.posed, float(self.grid[0])
+        self._enough_drivers()
+        q = assembled(posed, t0)
+        J = posed.linear(q, t0)[1]
+        self.row_scale = posed.row_scale(J)
+        self._check_rank(q, t0, J)
+        self.state, self.before = co.new_state(posed.system.n), co.new_state(posed.system.n)
+        self._choose_rows(q, t0)
+        self.state.q[:], self.state.s[co.T] = q, t0
+        self.k = 0
+        event = classify(self.square, q, t0)
+        if event is not None:
+            return self._meet(event, None)
+        self._plan(q, t0)
+        if not co.begin(self.path, self.work, self.state, 8):
+            raise ConvergenceError(f"the velocities at t = {t0:.10g} could not be computed")
+        self._record(0, self.state.q, self.state.v, self.state.a)
+        self.k = 1
+        return self._go()
+
+    def _enough_drivers(self) -> None:
+        system = self.posed.system
+        if system.m < system.n:
+            info = mobility(self.posed.model, time=float(self.grid[0]))
+            raise ModelError(
+                f"'{self.posed.model.name}' is not fully driven: {info.dof} degrees of freedom, {info.drivers} driven; "
+                f"still free: {', '.join(info.free[:6])}"
+            )
+
+    def _check_rank(self, q: np.ndarray, t: float, J: np.ndarray) -> None:
+        """Drivers must be neither too few nor contradict joints or each other."""
+        posed, system = self.posed, self.posed.system
+        own = ~system.drives
+        rank_own = constraint_rank(J[own], posed.scale, self.row_scale[own])[0]
+        rank, _, (U, _, Vt) = constraint_rank(J, posed.scale, self.row_scale)
+        if rank < system.n and system.m == system.n and rank_own == own.sum():
+            return  # a singular position of a properly driven mechanism: classified later
+        info = mobility(posed.model, time=t, parameters=dict(zip(posed.model.parameters, posed.parameters, strict=True)))
+        driven = int(system.drives.sum())
+        if driven and driven > info.dof:
+            left = U[:, rank:]
+            involved = [system.rows[k].element.name for k in np.flatnonzero(np.abs(left).max(axis=1, initial=0) > 1e-7)]
+            names = ", ".join(f"'{n}'" for n in dict.fromkeys(involved))
+            raise ModelError(
+                f"'{posed.model.name}' has too many drivers: {info.dof} degrees of freedom, {driven} driven; "
+                f"these contradict or repeat each other: {names}"
+            )
+        if rank < system.n and not info.singular_position and driven < info.dof:
+            free = [system.names[k][0] for k in np.argsort(-np.abs(Vt[rank:]).max(axis=0))[:6]]
+            raise ModelError(
+                f"'{posed.model.name}' is not fully driven: {info.dof} degrees of freedom, {driven} driven; "
+                f"still free: {', '.join(free)}"
+            )
+
+    def _choose_rows(self, q: np.ndarray, t: float) -> None:
+        """Choose independent rows to solve for; redundant ones must then hold by themselves."""
+        from scipy.linalg import qr
+
+        system = self.posed.system
+        if system.m == system.n:
+            self.active = np.arange(system.n)
+        else:
+            J = self.posed.linear(q, t)[1] * self.posed.scale / self.row_scale[:, None]
+            _, R, order = qr(J.T, pivoting=True, mode="economic")
+            self.active = np.sort(order[: system.n])
+        self.square = Square(self.posed, self.active, self.row_scale)
+
+    def _plan(self, q: np.ndarray, t: float) -> None:
+        """Choose pivots at a position and set up the compiled path."""
+        system = self.posed.system
+        rows, columns = system.jacobian_places
+        place = np.full(system.m, -1, dtype=np.int64)
+        place[self.active] = np.arange(system.n)
+        out = system.evaluate(system.position, self.posed.x, q, t)
+        values = out[system.m : system.m + len(rows)]
+        used = np.flatnonzero(place[rows] >= 0)
+        plan = plan_lu(system.n, place[rows][used], columns[used], values[used], used)
+        self.path = co.Path(
+            system.layout,
+            system.position,
+            system.acceleration,
+            plan,
+            self.active.astype(np.int64),
+            place[rows],
+            columns,
+            self.posed.scale,
+            self.row_scale,
+        )
+        self.work = co.new_work(self.path, self.posed.x)
+        self.stats["replans"] += 1
+
+    # --- the loop ----------------------------------------------------------------------------------------------
+
+    def _record(self, k: int, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
+        self.Q[k], self.V[k], self.A[k] = q, v, a
+
+    def _go(self) -> Result:
+        """Follow the motion; hand over to ``_meet`` at singular positions."""
+        fresh = False
+        while True:
+            code, self.k = co.track(
+                self.path, self.work, self.state, self.before, self.grid, self.k, self.limit, fresh, self.Q, self.V, self.A
+            )
+            fresh = False
+            if code == co.REACHED:
+                return self._result(True, "complete", "the whole time span was covered")
+            if code == co.REPLAN:
+                self._replan()
+                fresh = True
+                continue
+            if code == co.INCONSISTENT:
+                return self._contradiction()
+            event = self._investigate(code)
+            if event is not None:
+                return self._meet(event, self.before if code != co.STALL else self.state)
+
+    def _replan(self) -> None:
+        """New pivots, chosen where the old ones failed; the state itself stays where it was."""
+        pose, t = self.state.q.copy(), float(self.before.s[co.T])
+        co.copy_state(self.before, self.state)
+        self._plan(pose, t)
+        co.rates(self.path, self.work, self.state.q, t, self.state.v.copy(), self.state.a.copy())
+        self.state.s[co.DET] = co.determinant_sign(self.path.plan, self.work.lu)
+
+    def _investigate(self, code: int) -> SingularPosition | None:
+        """Look for the singular position that a stall, a sign change or a dip of the singular value announces."""
+        state, before = self.state, self.before
+        self.stats["events located"] += 1
+        t0, t1 = float(before.s[co.T]), float(state.s[co.T])
+        if code == co.STALL:
+            found = self._locate_near(state.q, t1, reach=1e-2 * self._pace(state))
+            if found is not None and found.t >= t1 - 1e-9 * self._pace(state):
+                return self._classified(found)
+            return self._stalled(state)
+        if code == co.DIP:
+            t0 = float(state.s[co.T_2])
+        share = abs(before.s[co.SIGMA]) / max(abs(before.s[co.SIGMA]) + abs(state.s[co.SIGMA]), 1e-300)
+        middle = t0 + share * (t1 - t0) if code == co.CROSS else float(state.s[co.T_1])
+        guess = before.q + (middle - before.s[co.T]) * before.v
+        found = self._locate_near(guess, middle, reach=2 * (t1 - t0))
+        slack = 1e-9 * max(t1 - t0, 1e-300)
+        if found is not None and t0 - slack <= found.t <= t1 + slack:
+            return self._classified(found)
+        if code == co.CROSS and state.s[co.SIGMA] * before.s[co.SIGMA] < 0 and t1 - t0 > 1e-7 * self._pace(state):
+            # Perhaps a jump over a narrow gap between two branches: go back and look again with smaller steps.
+            co.copy_state(before, state)
+            state.s[co.H] = 0.1 * (t1 - t0)
+            self.limit_before = self.limit
+            self.limit = min(self.limit, 0.1 * (t1 - t0))
+            return None
+        if self.grid[min(self.k, len(self.grid) - 1)] == t1:
+            self._record(self.k, state.q, state.v, state.a)
+            self.k += 1
+        return None
+
+    def _pace(self, state: co.State) -> float:
+        """The time in which the mechanism moves by about its own size."""
+        return min(float(co.stride(self.path, state)) / co.STRIDE, float(self.grid[-1] - self.grid[0]) or 1.0)
+
+    def _locate_near(self, q: np.ndarray, t: float, reach: float) -> Located | None:
+        perfect = locate(self.square, q, t, reach, bifurcation=True)
+        if perfect is not None and perfect.shift <= PERFECT:
+            return perfect
+        return locate(self.square, q, t, reach, bifurcation=False)
+
+    def _classified(self, found: Located) -> SingularPosition | None:
+        event = classify(self.square, found.q, found.t)
+        if event is None or self.posed.system.m == self.posed.system.n:
+            return event
+        # With redundant rows only a loss of rank of all of them is a singular position of the mechanism.
+        J = self.posed.linear(found.q, found.t)[1]
+        rank = constraint_rank(J, self.posed.scale, self.row_scale)[0]
+        return event if rank < self.posed.system.n else None
+
+    def _stalled(self, state: co.State) -> SingularPosition | None:
+        t = float(state.s[co.T])
+        Phi = self.posed.Phi(state.q, float(np.nextafter(t, np.inf)) + 1e-9 * self._pace(state))
+        worst = self.posed.system.rows[int(np.argmax(np.abs(Phi) / self.row_scale))]
+        raise ConvergenceError(
+            f"the motion cannot be continued beyond t = {t:.10g} although no singular position was found there; "
+            f"'{worst.label}' changes fastest (does a driver jump?)",
+            self._result(False, "stalled", "the motion could not be continued"),
+        )
+
+    def _contradiction(self) -> Result:
+        state = self.state
+        t = float(state.s[co.T])
+        Phi = np.abs(self.posed.Phi(state.q, t)) / self.row_scale
+        names = [self.posed.system.rows[k].element.name for k in np.argsort(-Phi)[:3]]
+        raise ConvergenceError(
+            f"redundant constraints contradict each other after t = {t:.10g}: {', '.join(dict.fromkeys(names))}",
+            self._result(False, "contradiction", "redundant constraints contradict each other"),
+        )
+
+    # --- singular positions --------------------------------------------------------------------------------------
+
+    def _meet(self, event: SingularPosition, arrival: co.State | None) -> Result:
+        """Record up to a singular position, then raise, stop or cross as the user asked."""
+        if event.kind == "bifurcation" and arrival is not None:
+            event = _arrival_first(event, arrival, self.posed.scale)
+        self.events.append(event)
+        if arrival is not None:
+            self._fill_before(event, arrival)
+        if event.kind != "bifurcation" or self.on_singular != "cross":
+            result = self._result(False, event.kind, event.message)
+            if self.on_singular == "stop":
+                return result
+            raise SingularPositionError(event.message, event, result)
+        return self._leave(event)
+
+    def _fill_before(self, event: SingularPosition, arrival: co.State) -> None:
+        """Grid points between the last step and the singular position, from a Hermite guess and Newton's method."""
+        t0, t1 = float(arrival.s[co.T]), event.t
+        while self.k < len(self.grid) and self.grid[self.k] < t1 - 1e-9 * max(1.0, abs(t1)):
+            t = float(self.grid[self.k])
+            s = t - t0
+            guess = arrival.q + s * (arrival.v + s * arrival.a / 2)
+            if event.kind == "bifurcation":
+                guess = _hermite(t0, arrival.q, arrival.v, t1, event.q, self._velocity(event, 0), t)
+            if not self._solve_at(guess, t):
+                break
+            self.k += 1
+
+    def _velocity(self, event: SingularPosition, which: int) -> np.ndarray:
+        tangent = event.tangents[which]
+        return tangent[:-1] * self.posed.scale / tangent[-1]
+
+    def _solve_at(self, guess: np.ndarray, t: float) -> bool:
+        """Solve one grid point from a guess and record it."""
+        q = guess.copy()
+        self._plan(q, t)
+        v, a = np.zeros_like(q), np.zeros_like(q)
+        if co.correct(self.path, self.work, q, t, True) != 0 or not co.rates(self.path, self.work, q, t, v, a):
+            return False
+        self._record(self.k, q, v, a)
+        return True
+
+    def _leave(self, event: SingularPosition) -> Result:
+        """Leave a bifurcation on the chosen branch."""
+        choice = self._chosen(event)
+        v = self._velocity(event, choice)
+        a, departure = self._departure(event, choice, v)
+        if self.k < len(self.grid) and abs(self.grid[self.k] - event.t) <= 1e-9 * max(1.0, abs(event.t)):
+            self._record(self.k, event.q, v, a)
+            self.k += 1
+        t1 = float(departure[0])
+        while self.k < len(self.grid) and self.grid[self.k] <= t1:
+            s = float(self.grid[self.k]) - event.t
+            if not self._solve_at(event.q + s * (v + s * a / 2), float(self.grid[self.k])):
+                raise ConvergenceError(
+                    f"no solution could be found at t = {self.grid[self.k]:.10g}, just after the bifurcation",
+                    self._result(False, "stalled", "the branch could not be followed"),
+                )
+            self.k += 1
+        self.state = co.new_state(self.posed.system.n)
+        self.state.q[:], self.state.s[co.T] = departure[1], t1
+        self._plan(self.state.q, t1)
+        if not co.begin(self.path, self.work, self.state, 8):
+            raise ConvergenceError(f"the velocities at t = {t1:.10g} could not be computed")
+        return self._go()
+
+    def _chosen(self, event: SingularPosition) -> int:
+        met = sum(e.kind == "bifurcation" for e in self.events) - 1
+        choice: Any = self.choices[min(met, len(self.choices) - 1)]
+        if callable(choice):
+            choice = choice(event)
+        if not isinstance(choice, (int, np.integer)) or not 0 <= choice < len(event.branches):
+            raise ModelError(
+                f"branch {choice!r} does not exist at t = {event.t:.10g}; there are {len(event.branches)}: {event.message}"
+            )
+        if event.branches[choice].vertical:
+            raise ModelError(f"branch {choice} cannot be followed in time: on it the driver stands still ({event.message})")
+        return int(choice)
+
+    def _departure(self, event: SingularPosition, choice: int, v: np.ndarray) -> tuple[np.ndarray, tuple[float, np.ndarray]]:
+        """Acceleration at the bifurcation on a branch, and a nearby position beyond it to go on from.
+
+        The branch is solved for at points on both sides, where the Jacobian is regular; the acceleration is
+        interpolated from there.
+        """
+        speed = float(np.abs(v / self.posed.scale).max())
+        pace = 1.0 / speed if speed > 0 else self.limit
+        others = [self._velocity(event, k) for k in range(len(event.tangents)) if k != choice and not event.branches[k].vertical]
+        for size in (0.03, 0.01, 0.003, 0.001, 3e-4):
+            sampled = self._branch_samples(event, v, others, size * pace)
+            if sampled is not None:
+                break
+        else:
+            raise ConvergenceError(
+                f"branch {choice} at t = {event.t:.10g} could not be followed", self._result(False, "stalled", "")
+            )
+        offsets, positions, accelerations = sampled
+        weights = _lagrange_at_zero(offsets)
+        first = int(np.argmin(np.where(offsets > 0, offsets, np.inf)))
+        return weights @ accelerations, (event.t + offsets[first], positions[first])
+
+    def _branch_samples(
+        self, event: SingularPosition, v: np.ndarray, others: list[np.ndarray], size: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        offsets, positions, accelerations = [], [], []
+        for direction in (1.0, -1.0):
+            q_last, s_last = event.q, 0.0
+            v_last, a_last = v, np.zeros_like(v)
+            for k in range(1, 5):
+                s = direction * k * size
+                d = s - s_last
+                q = q_last + d * v_last + d * d * a_last / 2
+                self._plan(q, event.t + s)
+                vk, ak = np.zeros_like(v), np.zeros_like(v)
+                if co.correct(self.path, self.work, q, event.t + s, False) != 0:
+                    break
+                if not co.rates(self.path, self.work, q, event.t + s, vk, ak):
+                    break
+                apart = min((np.abs(vk - s * ak - o).max() for o in others), default=np.inf)
+                if np.abs(vk - s * ak - v).max() > 0.3 * apart:
+                    break  # that is another branch
+                offsets.append(s)
+                positions.append(q)
+                accelerations.append(ak)
+                q_last, s_last, v_last, a_last = q, s, vk, ak
+        if not any(o > 0 for o in offsets) or len(offsets) < 4:
+            return None
+        return np.array(offsets), np.array(positions), np.array(accelerations)
+
+    # --- what comes back -----------------------------------------------------------------------------------------
+
+    def _result(self, success: bool, status: str, message: str) -> Result:
+        system, k = self.posed.system, self.k
+        return Result(
+            t=self.grid[:k].copy(),
+            q=self.Q[:k].copy(),
+            v=self.V[:k].copy(),
+            a=self.A[:k].copy(),
+            columns=system.names,
+            success=success,
+            status=status,
+            message=message,
+            events=list(self.events),
+            stats=dict(self.stats),
+            provenance={
+                "model": self.posed.model.name,
+                "analysis": "kinematics",
+                "parameters": dict(zip(self.posed.model.parameters, self.posed.parameters.tolist(), strict=True)),
+            },
+        )
+
+
+def _arrival_first(event: SingularPosition, arrival: co.State, scale: np.ndarray) -> SingularPosition:
+    """Reorder the branches so that 0 is the smooth continuation of the motion that arrives."""
+    v = arrival.v + (event.t - arrival.s[co.T]) * arrival.a
+    arriving = np.append(v / scale, 1.0)
+    arriving /= np.linalg.norm(arriving)
+    order = sorted(range(len(event.tangents)), key=lambda k: -abs(float(event.tangents[k] @ arriving)))
+    from dataclasses import replace
+
+    from kempe.analysis.singular import _bifurcation
+
+    branches: list[Branch] = [event.branches[k] for k in order]
+    message = _bifurcation(event.kind, event.t, branches, event.moving)
+    return replace(event, branches=branches, tangents=[event.tangents[k] for k in order], message=message)
+
+
+def _hermite(t0: float, q0: Any, v0: Any, t1: float, q1: Any, v1: Any, t: float) -> np.ndarray:
+    """Cubic Hermite interpolation."""
+    h = t1 - t0
+    s = (t - t0) / h
+    return (
+        (1 + 2 * s) * (1 - s) ** 2 * q0
+        + s * (1 - s) ** 2 * h * v0
+        + s**2 * (3 - 2 * s) * q1
+        + s**2 * (s - 1) * h * v1
+    )
+
+
+def _lagrange_at_zero(x: np.ndarray) -> np.ndarray:
+    """The weights that interpolate values given at x to zero."""
+    return np.array([np.prod([-b / (a - b) for j, b in enumerate(x) if j != k]) for k, a in enumerate(x)])
+
+
+__all__ = ["RANK", "kinematics", "time_grid"]

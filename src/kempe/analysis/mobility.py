@@ -1,0 +1,248 @@
+"""How a mechanism can move: degrees of freedom, redundant constraints by name, permanent or only in this position."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kempe.analysis.assembly import CLOSED, Pose, assembled, pose_array
+from kempe.analysis.posing import Posed
+from kempe.errors import ModelError
+from kempe.model import Model
+from kempe.solvers.least_squares import levenberg_marquardt
+
+#: A singular value below this fraction of the largest counts as zero.
+RANK = 1e-8
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """One dependent constraint: the row that adds nothing, and the combination of rows that vanishes."""
+
+    row: str
+    combination: dict[str, float]
+    permanent: bool
+
+    @property
+    def elements(self) -> list[str]:
+        """The joints involved."""
+        return list(dict.fromkeys(row.rsplit(".", 1)[0] for row in self.combination))
+
+    def __str__(self) -> str:
+        others = {row: -c / self.combination[self.row] for row, c in self.combination.items() if row != self.row}
+        if not others:
+            return f"{self.row} constrains nothing"
+        terms = [f"{c:+.4g} {row}" for row, c in list(others.items())[:8]]
+        more = f" ... ({len(others) - 8} more)" if len(others) > 8 else ""
+        return f"{self.row} = {' '.join(terms)}{more}"
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """Degrees of freedom and redundancy of a mechanism, its drivers left out.
+
+    ``gruebler`` is the count coordinates minus constraints, ``dof`` the true number of degrees of freedom,
+    ``instantaneous`` the number in exactly this position; they differ where constraints are redundant or the
+    position is singular. ``gap`` is the ratio of the smallest singular value taken as nonzero to the largest taken
+    as zero (infinite when none is zero).
+    """
+
+    coordinates: int
+    constraints: int
+    gruebler: int
+    dof: int
+    instantaneous: int
+    drivers: int
+    redundant: list[Dependency]
+    gap: float
+    singular_position: bool
+    shaky: bool
+    free: list[str] = field(default_factory=list)
+    message: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def constraint_rank(J: np.ndarray, scale: np.ndarray, row_scale: np.ndarray) -> tuple[int, float, Any]:
+    """Rank of a scaled Jacobian, the gap that separates zero from nonzero, and its singular value decomposition."""
+    scaled = J * scale / row_scale[:, None]
+    if min(scaled.shape) == 0:
+        return 0, np.inf, (np.eye(len(J)), np.zeros(0), np.eye(J.shape[1]))
+    U, s, Vt = np.linalg.svd(scaled)
+    limit = RANK * s[0] if s[0] > 0 else 1.0
+    rank = int((s > limit).sum())
+    gap = np.inf if rank == len(s) or s[rank] == 0 else float(s[rank - 1] / s[rank]) if rank else np.inf
+    return rank, gap, (U, s, Vt)
+
+
+def mobility(
+    model: Model, *, pose: Pose | None = None, time: float = 0.0, parameters: Mapping[str, float] | None = None
+) -> Mobility:
+    """Degrees of freedom, redundant constraints by joint name, and whether the position is singular.
+
+    The mechanism is assembled first (from ``pose``, or from the sketch). A redundancy is permanent when it is there
+    in neighbouring assembled positions too; otherwise the position is singular.
+    """
+    posed = Posed(model, parameters)
+    if pose is not None:
+        posed.drawn = pose_array(posed, pose)
+    q = assembled(posed, time)
+    system = posed.system
+    own = ~system.drives
+    J = posed.linear(q, time)[1][own]
+    labels = [row.label for row, mine in zip(system.rows, own, strict=True) if mine]
+    row_scale = posed.row_scale(J)
+    rank, gap, (U, _, Vt) = constraint_rank(J, posed.scale, row_scale)
+    generic, moves = _neighbouring_rank(posed, q, time, own, rank, Vt)
+    dependencies = _dependencies(U[:, rank:] / row_scale[:, None], labels, generic - rank)
+    shaky = rank < generic and not moves
+    instantaneous, dof = system.n - rank, system.n - generic
+    free = _free_coordinates(Vt[rank:], system)
+    result = Mobility(
+        coordinates=system.n,
+        constraints=len(J),
+        gruebler=system.n - len(J),
+        dof=dof,
+        instantaneous=instantaneous,
+        drivers=int(system.drives.sum()),
+        redundant=dependencies,
+        gap=gap,
+        singular_position=rank < generic,
+        shaky=shaky,
+        free=free,
+    )
+    object.__setattr__(result, "message", _describe(model.name, result))
+    return result
+
+
+def _neighbouring_rank(
+    posed: Posed, q: np.ndarray, time: float, own: np.ndarray, rank: int, Vt: np.ndarray
+) -> tuple[int, bool]:
+    """The largest rank found in assembled positions nearby, and whether there are such positions at all."""
+    m = int(own.sum())
+    null = Vt[rank:].T
+    if rank == min(m, posed.system.n) or null.shape[1] == 0:
+        return rank, null.shape[1] > 0
+
+    def residual(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        Phi, J, _ = posed.linear(p, time)
+        scale = posed.row_scale(J[own])
+        return Phi[own] / scale, J[own] / scale[:, None]
+
+    rng = np.random.default_rng(0)
+    best, moved = rank, False
+    for step in (1e-3, 1e-2):
+        for _ in range(3 + null.shape[1]):
+            direction = null @ rng.normal(size=null.shape[1])
+            direction *= step / np.abs(direction).max()
+            near = levenberg_marquardt(
+                residual, q + direction * posed.scale, posed.scale**2, posed.scale, tolerance=1e-15
+            )
+            travelled = np.abs((near.q - q) / posed.scale).max()
+            if near.residual > CLOSED or travelled < 0.05 * step:
+                continue
+            moved = True
+            Jn = posed.linear(near.q, time)[1][own]
+            best = max(best, constraint_rank(Jn, posed.scale, posed.row_scale(Jn))[0])
+    if not moved:  # nothing but the position itself: it moves only infinitesimally
+        return min(m, posed.system.n), False
+    return best, True
+
+
+def _dependencies(left: np.ndarray, labels: list[str], temporary: int) -> list[Dependency]:
+    """Dependent rows, the latest added first to be blamed, each with its vanishing combination.
+
+    ``left`` spans the vanishing combinations (one per column). They are brought to echelon form from the last row
+    up, so that each names a different last row and no other such row.
+    """
+    N = left.T.copy()
+    if N.size == 0:
+        return []
+    N /= np.abs(N).max(axis=1, keepdims=True)
+    pivots: list[int] = []
+    for column in range(N.shape[1] - 1, -1, -1):
+        done = len(pivots)
+        if done == len(N):
+            break
+        k = done + int(np.argmax(np.abs(N[done:, column])))
+        if abs(N[k, column]) < 1e-7:
+            continue
+        N[[done, k]] = N[[k, done]]
+        N[done] /= N[done, column]
+        for other in range(len(N)):
+            if other != done:
+                N[other] -= N[other, column] * N[done]
+        pivots.append(column)
+    found = []
+    for k, pivot in enumerate(pivots):
+        weights = {labels[j]: float(N[k, j]) for j in range(len(labels)) if abs(N[k, j]) > 1e-7}
+        found.append(Dependency(labels[pivot], weights, permanent=len(pivots) - k > temporary))
+    return found
+
+
+def _free_coordinates(null: np.ndarray, system: Any) -> list[str]:
+    """The coordinates that move, strongest first."""
+    if len(null) == 0:
+        return []
+    weight = np.abs(null).max(axis=0)
+    order = np.argsort(-weight, kind="stable")
+    return [system.names[k][0] for k in order if weight[k] > 1e-9]
+
+
+def _describe(name: str, m: Mobility) -> str:
+    lines = [
+        f"'{name}': {m.coordinates} coordinates, {m.constraints} constraints; "
+        f"Gruebler count {m.gruebler}, true degrees of freedom {m.dof}"
+        + (f", {m.drivers} driven" if m.drivers else "")
+    ]
+    permanent = [d for d in m.redundant if d.permanent]
+    if permanent:
+        lines.append(f"{len(permanent)} redundant constraint{'s' if len(permanent) > 1 else ''}:")
+        lines += [f"  {d}" for d in permanent]
+        lines.append("  (the motion is the same without them; their reactions are not unique)")
+    if m.shaky:
+        lines.append(
+            f"shaky: it can move infinitesimally ({', '.join(m.free[:4])}), but no neighbouring position can be assembled"
+        )
+    elif m.singular_position:
+        lines.append(
+            f"singular position: {m.instantaneous} degrees of freedom here instead of {m.dof}; "
+            f"free here: {', '.join(m.free[:6])}"
+        )
+        lines += [f"  {d}" for d in m.redundant if not d.permanent]
+    if np.isfinite(m.gap) and m.gap < 1e4:
+        lines.append(f"caution: the rank is uncertain (gap only {m.gap:.3g})")
+    return "\n".join(lines)
+
+
+def ranks(
+    model: Model,
+    pose: Pose | Mapping[str, float],
+    velocities: Mapping[str, float] | None = None,
+    *,
+    time: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+) -> tuple[int, int, int]:
+    """The ranks of Phi_q, [Phi_q nu] and [Phi_q gamma] in a pose, at velocities given by name (others zero)."""
+    posed = Posed(model, parameters)
+    q = pose_array(posed, pose if isinstance(pose, Pose) else Pose(dict(pose)))
+    v = np.zeros(posed.system.n)
+    names = [n[1] for n in posed.system.names]
+    for name, value in (velocities or {}).items():
+        if name not in names:
+            raise ModelError(f"there is no velocity '{name}'; the velocities are {', '.join(names)}")
+        v[names.index(name)] = value
+    _, J, nu = posed.linear(q, time)
+    gamma = posed.gamma(q, time, v)
+    scale = posed.row_scale(J)
+    base = J * posed.scale / scale[:, None]
+    limit = RANK * np.linalg.norm(base, 2)
+    found = []
+    for column in (None, nu, gamma):
+        matrix = base if column is None else np.column_stack([base, column / scale])
+        found.append(int((np.linalg.svd(matrix, compute_uv=False) > limit).sum()))
+    return found[0], found[1], found[2]

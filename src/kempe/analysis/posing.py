@@ -1,0 +1,67 @@
+"""What the analyses share: a model's system with its numbers, sizes and scales at given parameter values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kempe.errors import ModelError
+from kempe.model import Model
+from kempe.system import System, compiled
+
+
+class Posed:
+    """A system at parameter values: inputs x, the drawn coordinates, and what counts as size one."""
+
+    def __init__(self, model: Model, parameters: Mapping[str, float] | None = None) -> None:
+        self.model = model
+        self.system: System = compiled(model)
+        if self.system.n == 0:
+            raise ModelError(f"'{model.name}' has no moving part yet: add a body or a point")
+        self.parameters = model.parameter_vector(parameters)
+        self.x, self.drawn = self.system.inputs(self.parameters)
+        if not (np.isfinite(self.x).all() and np.isfinite(self.drawn).all()):
+            raise ModelError(_not_finite(self.system, self.x, self.drawn))
+        self.size = self._size()
+        angle = self.system.is_angle
+        #: Per coordinate: a movement of this much counts as one.
+        self.scale = np.where(angle, 1.0, self.size)
+
+    def _size(self) -> float:
+        """A characteristic length: the spread of the drawn lengths and the geometry's own numbers."""
+        lengths = np.abs(self.drawn[~self.system.is_angle])
+        J = np.abs(self.system.linear(self.x, self.drawn, 0.0)[1]) if self.system.m else np.zeros((0, self.system.n))
+        # in a row that also has lengths, the derivative by an angle is a lever arm, which is a length
+        levers = J[(J[:, ~self.system.is_angle] > 0).any(axis=1)][:, self.system.is_angle]
+        candidates = np.concatenate([lengths, levers[np.isfinite(levers)].ravel()])
+        largest = float(candidates.max(initial=0.0))
+        return largest if largest > 0 else 1.0
+
+    def Phi(self, q: Any, t: float) -> np.ndarray:
+        """Constraint residuals."""
+        return self.system.Phi(self.x, q, t)
+
+    def linear(self, q: Any, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Phi, Phi_q, nu."""
+        return self.system.linear(self.x, q, t)
+
+    def gamma(self, q: Any, t: float, v: Any) -> np.ndarray:
+        """The right-hand side of the acceleration equations."""
+        return self.system.gamma(self.x, q, t, v)
+
+    def row_scale(self, J: np.ndarray) -> np.ndarray:
+        """Per row: the violation that a movement of size one makes (never zero)."""
+        norms = np.abs(J * self.scale).max(axis=1, initial=0.0)
+        return np.where(norms > 0, norms, 1.0)
+
+
+def _not_finite(system: System, x: np.ndarray, drawn: np.ndarray) -> str:
+    for k, names in enumerate(system.names):
+        if not np.isfinite(drawn[k]):
+            return f"the drawn value of '{names[0]}' is not finite at these parameter values"
+    for k, element in enumerate(system.elements):
+        if not np.isfinite(x[system.x_at[k] : system.x_at[k + 1]]).all():
+            return f"{element.kind} '{element.name}': a number is not finite at these parameter values"
+    return "a number of the model is not finite at these parameter values"

@@ -1,0 +1,37 @@
+"""What a user holds in hand: the models, with every analysis as a method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kempe import analysis
+from kempe.model import EquationsModel, MechanismModel
+from kempe.results import Result
+
+
+class Analyses:
+    """The analyses as methods; each is a plain function of the same name as well."""
+
+    def mobility(self, **options: Any) -> analysis.Mobility:
+        """Degrees of freedom and redundant constraints by name; see :func:`kempe.mobility`."""
+        return analysis.mobility(self, **options)  # type: ignore[arg-type]
+
+    def assemble(self, **options: Any) -> analysis.Pose:
+        """The assembled pose nearest to the sketch; see :func:`kempe.assemble`."""
+        return analysis.assemble(self, **options)  # type: ignore[arg-type]
+
+    def kinematics(self, times: Any, **options: Any) -> Result:
+        """Positions, velocities and accelerations on a time grid; see :func:`kempe.kinematics`."""
+        return analysis.kinematics(self, times, **options)  # type: ignore[arg-type]
+
+    def ranks(self, pose: Any, velocities: Any = None, **options: Any) -> tuple[int, int, int]:
+        """Ranks of Phi_q, [Phi_q nu], [Phi_q gamma] in a pose; see :func:`kempe.ranks`."""
+        return analysis.ranks(self, pose, velocities, **options)  # type: ignore[arg-type]
+
+
+class Mechanism(Analyses, MechanismModel):
+    """A planar mechanism: describe its parts and joints, then ask questions about it."""
+
+
+class Equations(Analyses, EquationsModel):
+    __doc__ = EquationsModel.__doc__

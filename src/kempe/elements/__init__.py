@@ -1,0 +1,93 @@
+"""The catalogue: parts, joints, drivers. One class per element, its data and its equations."""
+
+from kempe.elements.base import Element, Field, KernelSource, Part, Table, check_name
+from kempe.elements.curves import CamFlat, CamRoller, Curve, PointOnCurve, curve, curve_through, polar
+from kempe.elements.drivers import Driver, PointDriver
+from kempe.elements.equations import SystemEquations
+from kempe.elements.joints import (
+    Belt,
+    Coupler,
+    Gear,
+    Joint,
+    Link,
+    PinInSlot,
+    RackAndPinion,
+    Revolute,
+    Translational,
+    Weld,
+)
+from kempe.elements.links import Bar, RigidLink
+from kempe.elements.motions import (
+    Law,
+    constant_acceleration,
+    constant_speed,
+    cycloidal,
+    harmonic,
+    harmonic_rise,
+    polynomial345,
+    spline,
+)
+from kempe.elements.numbers import Number, Parameter, evaluate, number, parameters_in, positive, vector
+from kempe.elements.parts import Body, Carrier, Component, Coordinate, Ground, Inertia, Marker, Point, PointMass
+from kempe.elements.quantities import Quantity, angle, distance
+from kempe.elements.user import AngleCoordinate, UserConstraint
+
+__all__ = [
+    "AngleCoordinate",
+    "Bar",
+    "Belt",
+    "Body",
+    "CamFlat",
+    "CamRoller",
+    "Carrier",
+    "Component",
+    "Coordinate",
+    "Coupler",
+    "Curve",
+    "Driver",
+    "Element",
+    "Field",
+    "Gear",
+    "Ground",
+    "Inertia",
+    "Joint",
+    "KernelSource",
+    "Law",
+    "Link",
+    "Marker",
+    "Number",
+    "Parameter",
+    "Part",
+    "PinInSlot",
+    "Point",
+    "PointDriver",
+    "PointMass",
+    "PointOnCurve",
+    "Quantity",
+    "RackAndPinion",
+    "Revolute",
+    "RigidLink",
+    "SystemEquations",
+    "Table",
+    "Translational",
+    "UserConstraint",
+    "Weld",
+    "angle",
+    "check_name",
+    "constant_acceleration",
+    "constant_speed",
+    "curve",
+    "curve_through",
+    "cycloidal",
+    "distance",
+    "evaluate",
+    "harmonic",
+    "harmonic_rise",
+    "number",
+    "parameters_in",
+    "polar",
+    "polynomial345",
+    "positive",
+    "spline",
+    "vector",
+]

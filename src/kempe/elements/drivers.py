@@ -1,0 +1,42 @@
+"""Drivers: quantities made to follow a law of motion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kempe.elements.base import DrawnSource, Element
+from kempe.elements.motions import as_law
+from kempe.elements.parts import Marker, Point
+from kempe.elements.quantities import as_quantity, drawn_value
+
+
+class Driver(Element):
+    """A quantity (coordinate, angle, distance, displacement) that follows a law of motion."""
+
+    rows = ("motion",)
+    drives = True
+
+    def __init__(self, name: str, quantity: Any, motion: Any) -> None:
+        what = f"driver '{name}'"
+        driven = as_quantity(quantity, f"{what}: what it drives")
+        super().__init__(name, quantity=driven, motion=as_law(motion, what).starting(drawn_value(driven)))
+
+    def phi(self, x: Any) -> Any:
+        return x.quantity.beyond(x.motion)
+
+
+class PointDriver(Element):
+    """A point of a part led along a path: two laws of motion, for x and for y."""
+
+    rows = ("x", "y")
+    drives = True
+
+    def __init__(self, name: str, point: Any, x: Any, y: Any) -> None:
+        what = f"driver '{name}'"
+        marker = point if isinstance(point, (Marker, Point)) else point.at((0.0, 0.0))
+        drawn = marker.symbolic(DrawnSource()).r
+        laws = [as_law(law, what).starting(drawn[k]) for k, law in enumerate((x, y))]
+        super().__init__(name, point=marker, path=laws)
+
+    def phi(self, x: Any) -> list[Any]:
+        return [x.point.r[0] - x.path[0], x.point.r[1] - x.path[1]]

@@ -1,0 +1,43 @@
+"""A whole system written by the user in coordinates of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+
+from kempe.elements.base import Element
+from kempe.elements.parts import Coordinate
+
+
+class SystemEquations(Element):
+    """Constraints Phi(q, t) and kinetic energy v^T M(q) v / 2, as expressions of coordinate, time and parameters."""
+
+    def __init__(
+        self, name: str, coordinates: Sequence[Coordinate], rows: Sequence[str], numbers: Sequence[Any], symbols: Any
+    ) -> None:
+        """``symbols`` is (q, t, p, Phi, M): the expressions and the symbols they are made of."""
+        self._q, self._t, self._p, self._phi, self._mass = symbols
+        self.rows = tuple(rows)
+        super().__init__(name, coordinates=list(coordinates), numbers=list(numbers))
+        if self._phi is None or self._phi.numel() == 0:
+            self.phi = None
+        if self._mass is None:
+            self.kinetic = None
+
+    def structure(self) -> Any:
+        outputs = [e for e in (self._phi, self._mass) if e is not None]
+        f = ca.Function("f", [self._q, self._t, self._p], outputs)
+        return (SystemEquations, self.rows, f.serialize())
+
+    def _written(self, expression: ca.SX, x: Any) -> ca.SX:
+        q, p = ca.vertcat(*x.coordinates), ca.vertcat(ca.SX(0, 1), *x.numbers)
+        return ca.substitute([expression], [self._q, self._t, self._p], [q, ca.SX(x.t), p])[0]
+
+    def phi(self, x: Any) -> Any:
+        return self._written(self._phi, x)
+
+    def kinetic(self, x: Any) -> Any:
+        v = ca.vertcat(*[x.d(q) for q in x.coordinates])
+        return v.T @ self._written(self._mass, x) @ v / 2

@@ -1,0 +1,132 @@
+"""Rigid links in natural coordinates: bars between two points, and plates that carry more."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import casadi as ca
+
+from kempe.elements.base import DrawnSource, Element, Part, Source
+from kempe.elements.numbers import Number, evaluate, positive, vector
+from kempe.elements.parts import Carrier, Marker, Placed, Point, plain
+from kempe.elements.planar import perpendicular
+from kempe.errors import ModelError
+
+
+class Bar(Carrier):
+    """A rigid link seen as something joints can sit on: its axis runs from its first point to its second."""
+
+    def __init__(self, name: str, first: Point, second: Point, length: Number) -> None:
+        self.name, self.first, self.second, self.length = name, first, second, length
+
+    def parts(self) -> Iterable[Part]:
+        return [*self.first.parts(), *self.second.parts()]
+
+    def data(self) -> Iterable[Number]:
+        return [*self.first.data(), *self.second.data(), self.length]
+
+    def structure(self) -> Hashable:
+        return (Bar, self.first.structure(), self.second.structure())
+
+    def frame(self, source: Source) -> Placed:
+        a, b = self.first.frame(source).r, self.second.frame(source).r
+        if isinstance(source, DrawnSource):  # a sketch may be off the true length
+            return Placed(self.name, a, (b - a) / ca.norm_2(b - a))
+        return Placed(self.name, a, (b - a) / source.numbers([self.length])[0])
+
+    def symbolic(self, source: Source) -> Placed:
+        return self.frame(source)
+
+    def __repr__(self) -> str:
+        return f"Bar({self.name!r})"
+
+
+class RigidLink(Element):
+    """The constraints and the inertia of a link through two or more points.
+
+    Constant distance of the first two, (d.d - L^2)/2 = 0; each further point keeps its place (a, b) in the axes
+    of the first two: r - r_1 - (a d + b d_perp)/L = 0. Every material point is then linear in r_1 and r_2, so the
+    mass matrix is constant (for a uniform bar m/6 [2 1; 1 2] in each direction).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        points: tuple[Any, ...],
+        *,
+        length: Any = None,
+        places: Any = None,
+        mass: Any = None,
+        centre: Any = None,
+        inertia: Any = None,
+    ) -> None:
+        what = f"link '{name}'"
+        if len(points) < 2:
+            raise ModelError(f"{what} needs at least two points")
+        for k, point in enumerate(points):
+            if not isinstance(point, Point):
+                raise ModelError(f"{what}: point {k + 1} must be a point made by m.point, not {point!r}")
+            if point in points[:k]:
+                raise ModelError(f"{what} passes twice through point '{point.name}'")
+        drawn = [ca.vertcat(*[ca.SX(c) for c in p.location]) for p in points]
+        d = drawn[1] - drawn[0]
+        span = positive(plain(ca.norm_2(d)) if length is None else length, f"{what}: length")
+        if places is None:
+            unit = d / ca.norm_2(d)
+            offsets = [r - drawn[0] for r in drawn[2:]]
+            places = [(plain(ca.dot(unit, o)), plain(ca.dot(perpendicular(unit), o))) for o in offsets]
+        if len(places) != len(points) - 2:
+            raise ModelError(f"{what}: places must hold one pair for each point after the second")
+        inertial: list[Number] = []
+        if mass is not None:
+            m = positive(mass, f"{what}: mass")
+            com = vector((span / 2, 0.0) if centre is None else centre, f"{what}: centre")
+            # about the first point, from the inertia about the centre of mass (a uniform bar: m L^2 / 12)
+            central = m * span**2 / 12 if inertia is None else positive(inertia, f"{what}: inertia")
+            inertial = [m, *com, central + m * (com[0] ** 2 + com[1] ** 2)]
+        elif centre is not None or inertia is not None:
+            raise ModelError(f"{what} has a centre of mass or an inertia, but no mass")
+        self.carrier = Bar(name, points[0], points[1], span)
+        self.points: tuple[Point, ...] = points
+        self.rows = ("length", *(f"{p.name} {c}" for p in points[2:] for c in "xy"))
+        super().__init__(
+            name,
+            points=list(points),
+            length=span,
+            places=[list(vector(p, f"{what}: place")) for p in places],
+            inertial=inertial,
+        )
+        if not inertial:
+            self.kinetic = None
+
+    def phi(self, x: Any) -> list[Any]:
+        first, second, *others = [p.r for p in x.points]
+        d = second - first
+        equations = [(ca.dot(d, d) - x.length**2) / 2]
+        for r, (a, b) in zip(others, x.places, strict=True):
+            gap = r - first - (a * d + b * perpendicular(d)) / x.length
+            equations += [gap[0], gap[1]]
+        return equations
+
+    def kinetic(self, x: Any) -> Any:  # type: ignore[override]
+        mass, xg, yg, inertia = x.inertial
+        v = x.d(x.points[0].r)
+        a = (x.d(x.points[1].r) - v) / x.length  # velocity gained per unit along the bar's axis
+        b = perpendicular(a)
+        return mass * ca.dot(v, v) / 2 + mass * ca.dot(v, xg * a + yg * b) + inertia * ca.dot(a, a) / 2
+
+    def at(self, point: Any, angle: Any = 0.0) -> Marker:
+        """A marker in the axes of the link's first two points."""
+        return self.carrier.at(point, angle)
+
+
+def drawn_distance(a: Marker, b: Marker) -> Number:
+    """How far two markers are apart in the drawn pose."""
+    source = DrawnSource()
+    return plain(ca.norm_2(b.symbolic(source).r - a.symbolic(source).r))
+
+
+def is_zero(value: Number) -> bool:
+    """Whether a number vanishes at the present parameter values."""
+    return bool(evaluate([value])[0] == 0.0)

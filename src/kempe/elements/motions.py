@@ -1,0 +1,185 @@
+"""Laws of motion: what a driver asks a quantity to do in time.
+
+A law is constant speed, harmonic, a rise with dwells on both sides (cycloidal, 3-4-5 polynomial, harmonic), a spline
+through data, or any Python function of time. The numbers of the built-in laws are data of the driver, so that they
+may be design parameters and changing them compiles nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from kempe.elements.base import Field, Source, Table
+from kempe.elements.numbers import Number, number, parameters_in, positive
+from kempe.errors import ModelError
+
+
+class Law(Field):
+    """A function of time with numbers of its own. A ``start`` of None means: from the drawn value."""
+
+    def __init__(self, **numbers: Any) -> None:
+        self.numbers: dict[str, Any] = {
+            key: value if key == "start" and value is None else number(value, f"{type(self).__name__}: {key}")
+            for key, value in numbers.items()
+        }
+
+    def starting(self, drawn: Number) -> Law:
+        """The same law with a missing start filled in."""
+        if "start" in self.numbers and self.numbers["start"] is None:
+            return type(self)(**{**self.numbers, "start": drawn})
+        return self
+
+    def data(self) -> Iterable[Number]:
+        return self.numbers.values()
+
+    def at(self, t: Any, **numbers: Any) -> Any:
+        """The value at time t."""
+        raise NotImplementedError
+
+    def symbolic(self, source: Source) -> Any:
+        values = source.numbers(list(self.numbers.values()))
+        return self.at(source.t, **dict(zip(self.numbers, values, strict=True)))
+
+
+class constant_speed(Law):
+    """start + speed * t."""
+
+    def __init__(self, speed: Any, start: Any = None) -> None:
+        super().__init__(speed=speed, start=start)
+
+    def at(self, t: Any, *, speed: Any, start: Any) -> Any:  # type: ignore[override]
+        return start + speed * t
+
+
+class constant_acceleration(Law):
+    """start + speed * t + acceleration * t^2 / 2."""
+
+    def __init__(self, acceleration: Any, speed: Any = 0.0, start: Any = None) -> None:
+        super().__init__(acceleration=acceleration, speed=speed, start=start)
+
+    def at(self, t: Any, *, acceleration: Any, speed: Any, start: Any) -> Any:  # type: ignore[override]
+        return start + t * (speed + acceleration * t / 2)
+
+
+class harmonic(Law):
+    """start + amplitude * (sin(omega t + phase) - sin(phase)): begins at ``start``."""
+
+    def __init__(self, amplitude: Any, omega: Any, phase: Any = 0.0, start: Any = None) -> None:
+        super().__init__(amplitude=amplitude, omega=omega, phase=phase, start=start)
+
+    def at(self, t: Any, *, amplitude: Any, omega: Any, phase: Any, start: Any) -> Any:  # type: ignore[override]
+        return start + amplitude * (ca.sin(omega * t + phase) - ca.sin(phase))
+
+
+class Rise(Law):
+    """A rise by ``rise`` that begins at time ``begin`` and takes ``duration``, with dwells before and after."""
+
+    def __init__(self, rise: Any, duration: Any, begin: Any = 0.0, start: Any = None) -> None:
+        super().__init__(
+            rise=rise, duration=positive(duration, f"{type(self).__name__}: duration"), begin=begin, start=start
+        )
+
+    def shape(self, s: Any) -> Any:
+        """The fraction of the rise reached at the fraction s of the duration."""
+        raise NotImplementedError
+
+    def at(self, t: Any, *, rise: Any, duration: Any, begin: Any, start: Any) -> Any:  # type: ignore[override]
+        s = (t - begin) / duration
+        return start + rise * ca.if_else(s <= 0, 0.0, ca.if_else(s >= 1, 1.0, self.shape(s)))
+
+
+class cycloidal(Rise):
+    """s - sin(2 pi s)/(2 pi): velocity and acceleration vanish at both ends."""
+
+    def shape(self, s: Any) -> Any:
+        return s - ca.sin(2 * ca.pi * s) / (2 * ca.pi)
+
+
+class polynomial345(Rise):
+    """10 s^3 - 15 s^4 + 6 s^5: velocity and acceleration vanish at both ends."""
+
+    def shape(self, s: Any) -> Any:
+        return s**3 * (10 + s * (-15 + 6 * s))
+
+
+class harmonic_rise(Rise):
+    """(1 - cos(pi s))/2: velocity vanishes at both ends, acceleration jumps there."""
+
+    def shape(self, s: Any) -> Any:
+        return (1 - ca.cos(ca.pi * s)) / 2
+
+
+def cubic_table(x: Any, y: Any, what: str, periodic: bool = False, ends: str = "not-a-knot") -> Table:
+    """A C2 cubic spline through data as a table; ``ends`` as in scipy.interpolate.CubicSpline."""
+    from scipy.interpolate import CubicSpline
+
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
+        raise ModelError(f"{what}: a spline needs two lists of the same length, at least 2, not {x.shape}, {y.shape}")
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise ModelError(f"{what}: the data of a spline must be finite")
+    if not (np.diff(x) > 0).all():
+        raise ModelError(f"{what}: the arguments of a spline must increase")
+    if periodic and y[0] != y[-1]:
+        raise ModelError(f"{what}: a periodic spline must end with the value it begins with")
+    fit = CubicSpline(x, y, bc_type="periodic" if periodic else ends)
+    return Table(x, fit.c[::-1].T, float(x[-1] - x[0]) if periodic else 0.0)
+
+
+class spline(Law):
+    """A C2 cubic spline through (times, values); beyond the data the end pieces go on."""
+
+    def __init__(self, times: Any, values: Any, periodic: bool = False, ends: str = "not-a-knot") -> None:
+        super().__init__()
+        self._table = cubic_table(times, values, "spline", periodic, ends)
+
+    def tables(self) -> Iterable[Table]:
+        return (self._table,)
+
+    def symbolic(self, source: Source) -> Any:
+        return source.table(self._table, source.t)
+
+
+class traced(Law):
+    """A user's Python function of time, written with CasADi operations (``lambda t: kp.sin(3 * t) + L``)."""
+
+    def __init__(self, function: Callable[[Any], Any], what: str) -> None:
+        super().__init__()
+        t = ca.SX.sym("t")
+        try:
+            value = ca.SX(function(t))
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"{what}: the function of time failed on a symbol ({error}); use kp.sin, kp.sqrt, kp.if_else and such"
+            ) from error
+        if value.numel() != 1:
+            raise ModelError(f"{what}: the function of time must return one number, not {value.numel()}")
+        self._t, self._value = t, value
+        self._parameters = parameters_in([ca.substitute(value, t, ca.SX(0))])
+
+    def data(self) -> Iterable[Number]:
+        return list(self._parameters)
+
+    def structure(self) -> Hashable:
+        f = ca.Function("f", [self._t, *map(ca.SX, self._parameters)], [self._value])
+        return (traced, f.serialize())
+
+    def symbolic(self, source: Source) -> Any:
+        values = source.numbers(list(self._parameters))
+        symbols = [self._t, *map(ca.SX, self._parameters)]
+        return ca.substitute([self._value], symbols, [ca.SX(v) for v in (source.t, *values)])[0]
+
+
+def as_law(value: Any, what: str) -> Law:
+    """A law as it is; a function of time traced; a number held."""
+    if isinstance(value, Law):
+        return value
+    if callable(value) and not isinstance(value, ca.SX):
+        return traced(value, what)
+    return constant_speed(0.0, start=number(value, f"{what}: the value to hold"))

@@ -1,0 +1,135 @@
+"""Scalars that can be measured, driven or coupled: coordinates, angles, distances, displacements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from kempe.elements.base import DrawnSource, Group, Source
+from kempe.elements.numbers import Number
+from kempe.elements.parts import Body, Component, Coordinate, Marker, as_carrier, plain
+from kempe.elements.planar import angle_beyond, relative_angle
+from kempe.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A quantity as the equations see it."""
+
+    quantity: Quantity
+    fields: list[Any]
+
+    @property
+    def value(self) -> Any:
+        """What the quantity is."""
+        return self.quantity.value(self.fields)
+
+    def beyond(self, target: Any) -> Any:
+        """Zero exactly where the quantity has the target value."""
+        return self.quantity.beyond(self.fields, target)
+
+
+class Quantity(Group):
+    """A scalar made from parts and markers."""
+
+    name = "quantity"
+
+    def symbolic(self, source: Source) -> Any:
+        return Seen(self, super().symbolic(source))
+
+    def value(self, x: list[Any]) -> Any:
+        """The quantity from the symbolic fields."""
+        raise NotImplementedError
+
+    def beyond(self, x: list[Any], target: Any) -> Any:
+        """Zero exactly where the quantity has the target value."""
+        return self.value(x) - target
+
+    def structure(self) -> Any:
+        return (type(self), super().structure())
+
+
+class Measure(Quantity):
+    """A coordinate of a part."""
+
+    def __init__(self, coordinate: Component | Coordinate) -> None:
+        super().__init__([coordinate])
+        self.name = coordinate.name
+
+    def value(self, x: list[Any]) -> Any:
+        return x[0]
+
+
+class Angle(Quantity):
+    """The angle of marker j's axis as seen from marker i's, counted over full turns where both are on bodies."""
+
+    def __init__(self, i: Marker, j: Marker) -> None:
+        super().__init__([i, j])
+        self.name = f"angle of {j.name} from {i.name}"
+
+    def value(self, x: list[Any]) -> Any:
+        return relative_angle(x[0], x[1])
+
+    def beyond(self, x: list[Any], target: Any) -> Any:
+        return angle_beyond(x[0], x[1], target)
+
+
+class Distance(Quantity):
+    """The distance between two markers (it must not vanish)."""
+
+    def __init__(self, i: Marker, j: Marker) -> None:
+        super().__init__([i, j])
+        self.name = f"distance from {i.name} to {j.name}"
+
+    def value(self, x: list[Any]) -> Any:
+        return ca.norm_2(x[1].r - x[0].r)
+
+    def beyond(self, x: list[Any], target: Any) -> Any:
+        d = x[1].r - x[0].r
+        return (ca.dot(d, d) - target**2) / (2 * target)
+
+
+class Displacement(Quantity):
+    """How far marker j has moved along the axis of marker i."""
+
+    def __init__(self, i: Marker, j: Marker) -> None:
+        super().__init__([i, j])
+        self.name = f"displacement of {j.name} along {i.name}"
+
+    def value(self, x: list[Any]) -> Any:
+        return ca.dot(x[0].u, x[1].r - x[0].r)
+
+
+def as_marker(value: Any, what: str) -> Marker:
+    """A marker as it is; a body, point or bar by its origin."""
+    return value if isinstance(value, Marker) else as_carrier(value, what).at((0.0, 0.0))
+
+
+def as_quantity(value: Any, what: str) -> Quantity:
+    """A quantity as it is; a coordinate by its value; a body, which turns, by its angle."""
+    if isinstance(value, Quantity):
+        return value
+    if isinstance(value, (Component, Coordinate)):
+        return Measure(value)
+    if isinstance(value, Body):
+        return Measure(value.angle)
+    raise ModelError(
+        f"{what} must be a quantity (body.x, body.angle, joint.angle, kp.distance(a, b), a coordinate), not {value!r}"
+    )
+
+
+def drawn_value(quantity: Quantity) -> Number:
+    """The quantity's value in the drawn pose."""
+    return plain(quantity.symbolic(DrawnSource()).value)
+
+
+def distance(i: Any, j: Any) -> Distance:
+    """The distance between two points of parts: ``kp.distance(ram.at((0, 0)), frame)``."""
+    return Distance(as_marker(i, "the first end of a distance"), as_marker(j, "the second end of a distance"))
+
+
+def angle(i: Any, j: Any) -> Angle:
+    """The angle of the second part as seen from the first: ``kp.angle(crank, rod)``."""
+    return Angle(as_marker(i, "the first part of an angle"), as_marker(j, "the second part of an angle"))

@@ -1,0 +1,104 @@
+"""A system given as equations in the user's own coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+
+from kempe import elements as el
+from kempe.errors import ModelError
+from kempe.model.model import Model
+
+
+class EquationsModel(Model):
+    """Coordinates q, parameters p, constraints Phi(q, t, p) = 0 and a mass matrix M(q, p), given as functions.
+
+    ``coordinates`` is a list of names, or a mapping from name to start value. The functions receive ``q`` and ``p``
+    with the user's names as attributes (and by index) and the time ``t``. ``constraints`` returns a list of
+    expressions, or a mapping from row name to expression. Angles are coordinates like any other.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        coordinates: Sequence[str] | Mapping[str, Any],
+        *,
+        constraints: Callable[..., Any] | None = None,
+        mass: Callable[..., Any] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
+        super().__init__(name)
+        starts = dict(coordinates) if isinstance(coordinates, Mapping) else dict.fromkeys(coordinates, 0.0)
+        if not starts:
+            raise ModelError(f"equations '{name}': there must be at least one coordinate")
+        if not isinstance(coordinates, Mapping) and len(starts) != len(coordinates):
+            raise ModelError(f"equations '{name}': a coordinate is named twice")
+        for key, value in (parameters or {}).items():
+            self.parameter(key, value)
+        parts = [self.add_part(el.Coordinate(key, start), "coordinate") for key, start in starts.items()]
+        q, t = ca.SX.sym("q", len(parts)), ca.SX.sym("t")
+        p = ca.SX.sym("p", len(self.parameters))
+        q_view, p_view = _named(q, list(starts)), _named(p, list(self.parameters))
+        rows, phi = _constraints(name, constraints, q_view, t, p_view)
+        matrix = None if mass is None else _mass(name, mass, q_view, p_view, len(parts))
+        for what, expression in (("constraints", phi), ("mass", matrix)):
+            _no_strangers(f"equations '{name}': {what}", expression, (q, t, p))
+        symbols = (q, t, p, phi, matrix)
+        self.add(el.SystemEquations("equations", parts, rows, list(self.parameters.values()), symbols))
+
+
+class _Names(SimpleNamespace):
+    """Named scalars that can also be reached by index."""
+
+    def __getitem__(self, k: int) -> Any:
+        return list(vars(self).values())[k]
+
+    def __len__(self) -> int:
+        return len(vars(self))
+
+
+def _named(symbols: ca.SX, names: Sequence[str]) -> _Names:
+    return _Names(**{name: symbols[k] for k, name in enumerate(names)})
+
+
+def _constraints(name: str, function: Any, q: Any, t: Any, p: Any) -> tuple[list[str], ca.SX | None]:
+    if function is None:
+        return [], None
+    result = _called(f"equations '{name}': constraints", function, q, t, p)
+    if not isinstance(result, Mapping):
+        items = result if isinstance(result, (list, tuple)) else [result]
+        flat = [e for item in items for e in ca.vertsplit(ca.vec(ca.SX(item)))]
+        result = {str(k + 1): e for k, e in enumerate(flat)}
+    return list(result), ca.vertcat(ca.SX(0, 1), *[ca.SX(e) for e in result.values()])
+
+
+def _mass(name: str, function: Any, q: Any, p: Any, n: int) -> ca.SX:
+    result = _called(f"equations '{name}': mass", function, q, p)
+    matrix = result if isinstance(result, ca.SX) else ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in r]) for r in result])
+    if matrix.shape != (n, n):
+        raise ModelError(f"equations '{name}': the mass matrix is {matrix.shape}, but there are {n} coordinates")
+    return matrix
+
+
+def _called(what: str, function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(
+            f"{what}: your function failed on symbols ({type(error).__name__}: {error}); "
+            "write it with kp.sin, kp.cos, kp.if_else and such"
+        ) from error
+
+
+def _no_strangers(what: str, expression: ca.SX | None, known: tuple[ca.SX, ...]) -> None:
+    if expression is None:
+        return
+    own = ca.vertcat(*known)
+    for symbol in ca.symvar(expression):
+        if not ca.depends_on(own, symbol):
+            raise ModelError(f"{what}: the symbol '{symbol.name()}' is neither a coordinate, the time nor a parameter")

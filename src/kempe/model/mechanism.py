@@ -1,0 +1,98 @@
+"""The container a user fills: bodies, points, bars, joints, drivers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from kempe import elements as el
+from kempe.errors import ModelError
+from kempe.model.model import Model
+
+P = ParamSpec("P")
+E = TypeVar("E", bound=el.Element)
+
+
+def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E]:
+    """A method that makes an element of the given class and adds it to the mechanism."""
+
+    def method(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> E:
+        return self.add(element(*args, **kwargs))
+
+    method.__doc__ = element.__doc__
+    method.__name__ = getattr(element, "__name__", "element")
+    method.__wrapped__ = element  # type: ignore[attr-defined]  # so that help() shows the class's signature
+    return method
+
+
+class MechanismModel(Model):
+    """A planar mechanism: parts and the joints and drivers between them."""
+
+    def __init__(self, name: str = "mechanism", *, gravity: Any = (0.0, 0.0), dim: int = 2) -> None:
+        if dim != 2:
+            raise ModelError(f"mechanism '{name}': only planar mechanisms (dim=2) exist so far, not dim={dim!r}")
+        super().__init__(name)
+        self.gravity = el.vector(gravity, f"mechanism '{name}': gravity")
+        self.ground = el.Ground()
+
+    # --- parts -------------------------------------------------------------------------------------------------
+
+    def body(self, name: str, mass: Any = None, inertia: Any = None, at: Any = (0.0, 0.0), angle: Any = 0.0) -> el.Body:
+        """A rigid body; ``at`` and ``angle`` sketch the pose of its frame, which sits at its centre of mass.
+
+        ``inertia`` is about the centre of mass. Without mass the body serves for kinematics only.
+        """
+        body = el.Body(name, at, angle)
+        inertial = None
+        if mass is not None or inertia is not None:
+            if mass is None or inertia is None:
+                raise ModelError(f"body '{name}': give both mass and inertia, or neither")
+            inertial = el.Inertia(f"{name} inertia", body, mass, inertia)
+            self._own_parameters(inertial.data(), f"body '{name}'")
+        self.add_part(body, "body")
+        if inertial is not None:
+            self.add(inertial)
+        return body
+
+    def point(self, name: str, at: Any = (0.0, 0.0), *, fixed: str = "", mass: Any = None) -> el.Point:
+        """A point in natural coordinates, shared by the bars that meet there; ``fixed="xy"`` nails it down."""
+        point = el.Point(name, at, fixed)
+        inertial = None if mass is None else el.PointMass(f"{name} mass", point, mass)
+        self.add_part(point, "point")
+        if inertial is not None:
+            self.add(inertial)
+        return point
+
+    def bar(self, name: str, first: el.Point, second: el.Point, **options: Any) -> el.Bar:
+        """A rigid bar between two points; options: ``length`` (as drawn), ``mass`` (uniform), ``centre``, ``inertia``."""
+        return self.add(el.RigidLink(name, (first, second), **options)).carrier
+
+    def plate(self, name: str, *points: el.Point, **options: Any) -> el.Bar:
+        """A rigid link through three or more points; ``places`` gives those after the second in the link's axes."""
+        return self.add(el.RigidLink(name, points, **options)).carrier
+
+    def coordinate(self, name: str, start: Any = 0.0) -> el.Coordinate:
+        """A scalar coordinate of one's own, for couplers and constraints."""
+        return self.add_part(el.Coordinate(name, start), "coordinate")
+
+    def angle(self, name: str, i: Any, j: Any) -> el.Coordinate:
+        """A coordinate that counts the angle of j as seen from i over full turns (bars have none of their own)."""
+        return self.add(el.AngleCoordinate(name, i, j)).coordinate
+
+    # --- joints and drivers: one line each, the class is the documentation ----------------------------------------
+
+    revolute = _adds(el.Revolute)
+    translational = _adds(el.Translational)
+    weld = _adds(el.Weld)
+    pin_in_slot = _adds(el.PinInSlot)
+    link = _adds(el.Link)
+    gear = _adds(el.Gear)
+    belt = _adds(el.Belt)
+    coupler = _adds(el.Coupler)
+    point_on_curve = _adds(el.PointOnCurve)
+    cam_roller = _adds(el.CamRoller)
+    cam_flat = _adds(el.CamFlat)
+    constraint = _adds(el.UserConstraint)
+    driver = _adds(el.Driver)
+    point_driver = _adds(el.PointDriver)
+    rack_and_pinion = _adds(el.RackAndPinion)

@@ -1,0 +1,5 @@
+"""What analyses return."""
+
+from kempe.results.result import Result
+
+__all__ = ["Result"]

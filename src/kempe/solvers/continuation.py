@@ -1,0 +1,400 @@
+"""Following the solution of Phi(q, t) = 0 in time, on one branch, without stepping over a singular position.
+
+One step predicts q from velocity, acceleration and the last change of acceleration, corrects by Newton's method and
+then solves for velocity and acceleration at the corrected point. A step is refused, and halved, when
+
+- Newton's first contraction is poor (the Newton-Kantorovich condition: the solution found is then the one nearby);
+- the motion over the step is not the integral of the velocities at its ends (a jump to another branch);
+- the signed smallest singular value of Phi_q is not where its recent course says (a pair of sign changes inside).
+
+The smallest singular value sigma = u^T Phi_q w is tracked with the sign that makes u and w continuous, so it changes
+sign where the Jacobian becomes singular along the branch, also where several singular values vanish at once and the
+determinant keeps its sign. The code that calls ``track`` decides what a sign change, a stall or a dip means.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+from kempe.solvers.jit import borrow, compiled
+from kempe.solvers.program import Layout, load, load_rates, run, size_out, size_y
+from kempe.solvers.sparse_lu import GROWTH, determinant_sign, factor, size_lu, solve, solve_transposed
+
+REACHED, REPLAN, STALL, CROSS, DIP, INCONSISTENT = range(6)
+
+#: Largest movement in one inner step, as a fraction of the mechanism's size or in radians.
+STRIDE = 0.2
+#: No step ends where the smallest singular value is below this fraction of its usual size: rounding rules there.
+TOO_CLOSE = 1e-6
+#: A step below this fraction of the largest allowed one is a stall.
+SMALLEST = 1e-10
+
+
+class Path(NamedTuple):
+    """The equations of a driven system, square in its active rows."""
+
+    layout: Layout
+    position: np.ndarray  # a program: Phi, Phi_q, nu
+    acceleration: np.ndarray  # a program: gamma
+    plan: np.ndarray  # a plan of sparse_lu
+    active: np.ndarray  # the rows solved for; the others must then hold by themselves
+    entry_row: np.ndarray  # per Jacobian entry: its row among the active ones, or -1
+    entry_column: np.ndarray
+    scale: np.ndarray  # per coordinate: what counts as a movement of size one
+    row_scale: np.ndarray  # per row: what counts as a violation of size one
+
+
+class State(NamedTuple):
+    """Where the motion is: coordinates with their derivatives, singular vectors, and scalars."""
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    b: np.ndarray  # rate of the acceleration over the last step
+    left: np.ndarray
+    right: np.ndarray
+    s: np.ndarray  # see the indices below
+    whole: np.ndarray  # all of the above in one piece of memory, for copying
+
+
+T, SIGMA, SIGMA_1, T_1, SIGMA_2, T_2, H, DET, REFERENCE = range(9)
+
+
+def new_state(n: int) -> State:
+    """An empty state."""
+    whole = np.zeros(6 * n + 9)
+    state = State(*whole[: 6 * n].reshape(6, n), whole[6 * n :], whole)
+    state.left[:] = 1.0 / np.sqrt(n)
+    state.right[:] = 1.0 / np.sqrt(n)
+    return state
+
+
+class Work(NamedTuple):
+    """Scratch memory of one path."""
+
+    x: np.ndarray
+    y: np.ndarray
+    out: np.ndarray
+    gamma: np.ndarray
+    lu: np.ndarray
+    n: np.ndarray  # 8 x n scratch
+
+
+def new_work(path: Path, x: np.ndarray) -> Work:
+    """Scratch memory; x holds the numbers of the elements."""
+    n = len(path.scale)
+    y = max(1, *(size_y(p) for p in (path.position, path.acceleration, path.layout.arguments)))
+    sizes = (y, size_out(path.position), len(path.row_scale), size_lu(path.plan))
+    return Work(x, *(np.zeros(size) for size in sizes), np.zeros((8, n)))
+
+
+@compiled
+def copy(source, target):
+    """target = source, entry by entry (a slice assignment costs more than the copy for short vectors)."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@compiled
+def _dot(a, b):
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled
+def _towards(a, reference):
+    """Scale a to length one, in the half space of the reference, and store it there."""
+    factor_ = 1.0 / np.sqrt(_dot(a, a))
+    if _dot(a, reference) < 0.0:
+        factor_ = -factor_
+    for i in range(a.shape[0]):
+        reference[i] = factor_ * a[i]
+
+
+@compiled
+def _add(q, d):
+    for i in range(q.shape[0]):
+        q[i] += d[i]
+
+
+@compiled
+def _norm(path, d):
+    largest = 0.0
+    for i in range(d.shape[0]):
+        size = abs(d[i]) / path.scale[i]
+        if not size <= largest:  # keeps NaN
+            largest = size
+    return largest
+
+
+@compiled
+def _active(path, full, offset, sign, b):
+    for k in range(b.shape[0]):
+        b[k] = sign * full[offset + path.active[k]]
+
+
+@compiled
+def _jacobian_times(path, values, w, b, sign):
+    """b += sign * J w on the active rows."""
+    for k in range(values.shape[0]):
+        row = path.entry_row[k]
+        if row >= 0:
+            b[row] += sign * values[k] * w[path.entry_column[k]]
+
+
+@compiled
+def _refined(path, work, values, rhs, x):
+    """Solve J x = rhs with the factorisation at hand and refine with the present J; the residual goes in scratch."""
+    r, d, w = work.n[5], work.n[6], work.n[7]
+    solve(path.plan, work.lu, rhs, x, w)
+    for _ in range(5):
+        copy(rhs, r)
+        _jacobian_times(path, values, x, r, -1.0)
+        solve(path.plan, work.lu, r, d, w)
+        _add(x, d)
+        size, change = _norm(path, x), _norm(path, d)
+        if not change > 1e-8 * size:
+            break
+
+
+@compiled
+def rates(path, work, q, t, v, a):
+    """Velocity and acceleration at a solved position; True when they could be had."""
+    m, values = path.row_scale.shape[0], work.out[path.row_scale.shape[0] :]
+    values = values[: path.entry_row.shape[0]]
+    load(path.layout, q, t, work.x, work.y)
+    run(path.position, work.x, work.y, work.out)
+    if not factor(path.plan, values, work.lu, work.n[7]) < GROWTH:
+        return False
+    return _rates(path, work, values, m + values.shape[0], v, a)
+
+
+@compiled
+def _rates(path, work, values, nu_at, v, a):
+    rhs = work.n[4]
+    _active(path, work.out, nu_at, 1.0, rhs)
+    _refined(path, work, values, rhs, v)
+    load_rates(path.layout, v, work.x)
+    run(path.acceleration, work.x, work.y, work.gamma)
+    _active(path, work.gamma, 0, 1.0, rhs)
+    _refined(path, work, values, rhs, a)
+    return np.isfinite(_norm(path, v)) and np.isfinite(_norm(path, a))
+
+
+@compiled
+def correct(path, work, q, t, wary):
+    """Newton's method on the active rows, in place. 0: solved, 1: not, 2: pivots should be chosen again.
+
+    ``wary`` refuses a poor first contraction. On success the factorisation and the position outputs belong to (nearly)
+    the solution.
+    """
+    m = path.row_scale.shape[0]
+    values = work.out[m : m + path.entry_row.shape[0]]
+    rhs, d, w = work.n[4], work.n[5], work.n[7]
+    load(path.layout, q, t, work.x, work.y)
+    run(path.position, work.x, work.y, work.out)
+    growth = factor(path.plan, values, work.lu, w)
+    if not growth < GROWTH:
+        return 2
+    first, last = 0.0, 0.0
+    for iteration in range(25):
+        _active(path, work.out, 0, -1.0, rhs)
+        solve(path.plan, work.lu, rhs, d, w)
+        size = _norm(path, d)
+        if not size < (0.25 if wary else 1e3):
+            return 1
+        if iteration == 0:
+            first = size
+        elif iteration == 1 and wary and first > 1e-9 and size > 0.125 * first:
+            return 1
+        elif iteration > 1 and size > 0.5 * last:
+            # rounding near a singular position: as good as it gets
+            _add(q, d)
+            return 0 if size < 1e-8 else 1
+        _add(q, d)
+        last = size
+        if size < 2e-14:
+            return 0
+        load(path.layout, q, t, work.x, work.y)
+        run(path.position, work.x, work.y, work.out)
+        if size > 1e-5:
+            growth = factor(path.plan, values, work.lu, w)
+            if not growth < GROWTH:
+                return 2
+    return 1
+
+
+@compiled
+def _violation(path, out):
+    """Largest violation of the rows that are not solved for."""
+    worst = 0.0
+    for k in range(path.row_scale.shape[0]):
+        worst = max(worst, abs(out[k]) / path.row_scale[k])
+    return worst
+
+
+@compiled
+def singular_value(path, work, state):
+    """Update the tracked singular vectors with one sweep of inverse iteration; returns the signed value."""
+    m = path.row_scale.shape[0]
+    values = work.out[m : m + path.entry_row.shape[0]]
+    d, w = work.n[4], work.n[7]
+    solve(path.plan, work.lu, state.left, d, w)
+    _towards(d, state.right)
+    solve_transposed(path.plan, work.lu, state.right, d, w)
+    _towards(d, state.left)
+    for i in range(d.shape[0]):
+        d[i] = 0.0
+    _jacobian_times(path, values, state.right, d, 1.0)
+    return _dot(state.left, d)
+
+
+@compiled
+def begin(path, work, state, sweeps):
+    """Rates and singular value at the state's q and t; True when the Jacobian could be factored."""
+    s = state.s
+    if not rates(path, work, state.q, s[T], state.v, state.a):
+        return False
+    state.b[:] = 0.0
+    for _ in range(sweeps):
+        s[SIGMA] = singular_value(path, work, state)
+    s[SIGMA_1] = s[SIGMA_2] = s[SIGMA]
+    s[T_1] = s[T_2] = s[T]
+    s[DET] = determinant_sign(path.plan, work.lu)
+    s[REFERENCE] = max(s[REFERENCE], abs(s[SIGMA]))
+    s[H] = 0.02 * stride(path, state)
+    return True
+
+
+@compiled
+def stride(path, state):
+    """The longest time step that keeps the movement within STRIDE."""
+    v, a = _norm(path, state.v), _norm(path, state.a)
+    if v == 0.0 and a == 0.0:
+        return np.inf
+    return STRIDE / (v + np.sqrt(STRIDE * a))
+
+
+@compiled
+def copy_state(source, target):
+    """target = source."""
+    copy(source.whole, target.whole)
+
+
+@compiled
+def _try(path, work, state, before, h, hmax, fresh):
+    """One step of length h from ``before`` (a copy of ``state``); on success ``state`` is the new one."""
+    s = state.s
+    q, v, a = work.n[0], work.n[1], work.n[2]
+    for i in range(q.shape[0]):
+        q[i] = state.q[i] + h * (state.v[i] + h * (0.5 * state.a[i] + h * state.b[i] / 6.0))
+    t = s[T] + h
+    code = correct(path, work, q, t, True)
+    if code == 2 and not fresh:
+        copy(q, state.q)  # where to choose new pivots
+        return REPLAN
+    if code != 0:
+        return STALL
+    m = path.row_scale.shape[0]
+    values = work.out[m : m + path.entry_row.shape[0]]
+    if not _rates(path, work, values, m + values.shape[0], v, a):
+        return STALL
+    if m > path.active.shape[0] and _violation(path, work.out) > 1e-8:
+        return INCONSISTENT
+    gap, travel = work.n[3], 0.0
+    for i in range(q.shape[0]):
+        gap[i] = q[i] - state.q[i] - 0.5 * h * (state.v[i] + v[i]) + h * h / 12.0 * (a[i] - state.a[i])
+        travel = max(travel, h * max(abs(v[i]), abs(state.v[i])) / path.scale[i])
+    if _norm(path, gap) > 0.01 * travel + 1e-9:
+        return STALL
+    for i in range(q.shape[0]):
+        state.b[i] = (a[i] - state.a[i]) / h
+    copy(q, state.q)
+    copy(v, state.v)
+    copy(a, state.a)
+    s[T] = t
+    s[SIGMA_2], s[T_2] = s[SIGMA_1], s[T_1]
+    s[SIGMA_1], s[T_1] = s[SIGMA], before.s[T]
+    s[SIGMA] = singular_value(path, work, state)
+    s[DET] = determinant_sign(path.plan, work.lu)
+    if abs(s[SIGMA]) < TOO_CLOSE * s[REFERENCE]:
+        copy_state(before, state)
+        return STALL
+    if s[T_1] > s[T_2] and h > 1e-4 * hmax:
+        course = s[SIGMA_1] + (s[SIGMA_1] - s[SIGMA_2]) / (s[T_1] - s[T_2]) * h
+        if abs(s[SIGMA] - course) > 0.5 * max(abs(s[SIGMA]), abs(s[SIGMA_1])):
+            copy_state(before, state)
+            return STALL
+    s[REFERENCE] = max(s[REFERENCE], abs(s[SIGMA]))
+    return REACHED
+
+
+@compiled
+def _dips(s):
+    """Whether the singular value has just passed a minimum that may hide a zero."""
+    s0, s1, s2 = abs(s[SIGMA_2]), abs(s[SIGMA_1]), abs(s[SIGMA])
+    if not (s1 < s0 and s1 <= s2 and s[T_1] > s[T_2]):
+        return False
+    h1, h2 = s[T_1] - s[T_2], s[T] - s[T_1]
+    slope1, slope2 = (s1 - s0) / h1, (s2 - s1) / h2
+    curve = (slope2 - slope1) / (h1 + h2)
+    slope = (slope1 * h2 + slope2 * h1) / (h1 + h2)
+    return s1 - slope * slope / (4.0 * curve) < 0.5 * s1
+
+
+@compiled
+def advance(path, work, state, before, target, limit, fresh):
+    """Step from the state's time to a target time; ``before`` is the state before the last step on return."""
+    s = state.s
+    while s[T] < target:
+        hmax = min(stride(path, state), limit)
+        h = min(s[H], hmax)
+        left = target - s[T]
+        if h > 0.999 * left:
+            h = left
+        elif h > 0.5 * left:
+            h = 0.5 * left
+        if s[T] + h <= s[T]:
+            return STALL
+        copy_state(state, before)
+        code = _try(path, work, state, before, h, hmax, fresh)
+        if code == REPLAN:
+            return REPLAN
+        if code == INCONSISTENT and h < 1e-3 * hmax:
+            return INCONSISTENT
+        if code != REACHED:
+            copy_state(before, state)
+            s[H] = 0.5 * h
+            if h < SMALLEST * hmax:
+                return STALL
+            continue
+        fresh = False
+        s[H] = min(2.0 * max(h, s[H]), hmax)
+        if h == left:
+            s[T] = target
+        if s[SIGMA] * s[SIGMA_1] <= 0.0 or s[DET] != before.s[DET]:
+            return CROSS
+        if _dips(s):
+            return DIP
+    return REACHED
+
+
+@compiled
+def track(path, work, state, before, grid, k, limit, fresh, Q, V, A):
+    """Record the motion at grid[k:]; returns a code and the number of the first point not recorded."""
+    path, work, state, before = borrow(path), borrow(work), borrow(state), borrow(before)
+    while k < grid.shape[0]:
+        code = advance(path, work, state, before, grid[k], limit, fresh)
+        if code != REACHED:
+            return code, k
+        for i in range(state.q.shape[0]):
+            Q[k, i] = state.q[i]
+            V[k, i] = state.v[i]
+            A[k, i] = state.a[i]
+        k += 1
+    return REACHED, k

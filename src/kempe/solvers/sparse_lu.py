@@ -1,0 +1,149 @@
+"""LU factorisation on a fixed pattern: order and pivots are chosen once, numbers are refactored many times.
+
+SciPy's SuperLU chooses the column order and the pivots at one matrix; the fill is found once; ``factor`` then redoes
+only the arithmetic, and says when the chosen pivots have become poor (a multiplier above ``GROWTH``), upon which the
+caller plans again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+from kempe.solvers.jit import compiled
+from kempe.solvers.pack import pack, part
+
+GROWTH = 1e5
+
+# parts of a plan: the pattern of L and U of the permuted matrix, row by row, and where its entries come from
+ROW_PERM, COLUMN_PERM = 0, 1  # row k of the permuted matrix is row ROW_PERM[k] of the original
+START, COLUMN, DIAGONAL = 2, 3, 4  # row k of LU is START[k]:START[k + 1]; DIAGONAL is the place of its diagonal
+A_START, A_PLACE, A_COLUMN = 5, 6, 7  # entries of row k of the permuted matrix: places in the value array, columns
+
+
+def plan_lu(
+    n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, places: np.ndarray | None = None
+) -> np.ndarray:
+    """Choose order and pivots for a square sparse matrix, and find the fill; returns a packed plan.
+
+    ``places`` says where each entry is found in the value array given to ``factor`` (default: in this order).
+    """
+    row_perm, column_perm = _orders(n, rows, columns, values)
+    row_of, column_of = np.argsort(row_perm), np.argsort(column_perm)
+    r, c = row_of[rows], column_of[columns]
+    order = np.lexsort((c, r))
+    a_start = np.searchsorted(r[order], np.arange(n + 1))
+    pattern: list[list[int]] = []
+    for i in range(n):
+        row = set(c[order[a_start[i] : a_start[i + 1]]].tolist()) | {i}
+        done: set[int] = set()
+        while True:  # rows of U that this row is reduced by, from the left
+            todo = [k for k in row if k < i and k not in done]
+            if not todo:
+                break
+            k = min(todo)
+            done.add(k)
+            row.update(j for j in pattern[k] if j > k)
+        pattern.append(sorted(row))
+    start = np.cumsum([0, *map(len, pattern)])
+    column = np.array([j for row in pattern for j in row], dtype=np.int64)
+    diagonal = np.array([start[i] + pattern[i].index(i) for i in range(n)], dtype=np.int64)
+    source = order if places is None else places[order]
+    return pack([row_perm, column_perm, start, column, diagonal, a_start, source, c[order]])
+
+
+def size_lu(plan: np.ndarray) -> int:
+    """How many numbers L and U have together."""
+    return int(plan[COLUMN + 1] - plan[COLUMN])
+
+
+def _orders(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
+
+    # A singular matrix has an order too: a small random shift of its entries gives SuperLU something to pivot on.
+    shift = 1e-10 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    noise = np.random.default_rng(0).uniform(0.5, 1.5, len(values)) * shift
+    lu = splu(csc_matrix((values + noise, (rows, columns)), shape=(n, n)), permc_spec="COLAMD", diag_pivot_thresh=0.1)
+    return np.argsort(lu.perm_r), lu.perm_c.argsort()
+
+
+@compiled
+def factor(plan, values, lu, work):
+    """Refactor; returns the largest multiplier (above GROWTH the pivots should be chosen again; inf: singular)."""
+    start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
+    n = diagonal.shape[0]
+    a_start, a_place, a_column = part(plan, A_START), part(plan, A_PLACE), part(plan, A_COLUMN)
+    largest = 0.0
+    for i in range(n):
+        for k in range(start[i], start[i + 1]):
+            work[column[k]] = 0.0
+        for k in range(a_start[i], a_start[i + 1]):
+            work[a_column[k]] += values[a_place[k]]
+        for k in range(start[i], diagonal[i]):
+            j = column[k]
+            multiplier = work[j] * lu[diagonal[j]]  # the diagonal holds reciprocals
+            work[j] = multiplier
+            if multiplier != 0.0:
+                largest = max(largest, abs(multiplier))
+                for s in range(diagonal[j] + 1, start[j + 1]):
+                    work[column[s]] -= multiplier * lu[s]
+        for k in range(start[i], start[i + 1]):
+            lu[k] = work[column[k]]
+        pivot = lu[diagonal[i]]
+        if pivot == 0.0 or not np.isfinite(pivot):
+            return np.inf
+        lu[diagonal[i]] = 1.0 / pivot
+    return largest
+
+
+@compiled
+def solve(plan, lu, b, x, work):
+    """x = A^-1 b."""
+    start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
+    row_perm, column_perm = part(plan, ROW_PERM), part(plan, COLUMN_PERM)
+    n = diagonal.shape[0]
+    for i in range(n):
+        total = b[row_perm[i]]
+        for k in range(start[i], diagonal[i]):
+            total -= lu[k] * work[column[k]]
+        work[i] = total
+    for i in range(n - 1, -1, -1):
+        total = work[i]
+        for k in range(diagonal[i] + 1, start[i + 1]):
+            total -= lu[k] * work[column[k]]
+        work[i] = total * lu[diagonal[i]]
+    for i in range(n):
+        x[column_perm[i]] = work[i]
+
+
+@compiled
+def solve_transposed(plan, lu, b, x, work):
+    """x = A^-T b."""
+    start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
+    row_perm, column_perm = part(plan, ROW_PERM), part(plan, COLUMN_PERM)
+    n = diagonal.shape[0]
+    for i in range(n):
+        work[i] = b[column_perm[i]]
+    for i in range(n):
+        total = work[i] * lu[diagonal[i]]
+        work[i] = total
+        for k in range(diagonal[i] + 1, start[i + 1]):
+            work[column[k]] -= lu[k] * total
+    for i in range(n - 1, -1, -1):
+        total = work[i]
+        for k in range(start[i], diagonal[i]):
+            work[column[k]] -= lu[k] * total
+    for i in range(n):
+        x[row_perm[i]] = work[i]
+
+
+@compiled
+def determinant_sign(plan, lu):
+    """The sign of the determinant, up to the fixed signs of the two permutations."""
+    sign = 1.0
+    diagonal = part(plan, DIAGONAL)
+    for i in range(diagonal.shape[0]):
+        if lu[diagonal[i]] < 0.0:
+            sign = -sign
+    return sign

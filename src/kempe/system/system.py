@@ -1,0 +1,283 @@
+"""A model's elements laid out as one sparse system: which coordinates, rows and matrix places belong to whom."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from kempe.elements import Element, Table, parameters_in
+from kempe.model import Model
+from kempe.solvers.pack import pack
+from kempe.solvers.program import (
+    Layout,
+    load,
+    load_multipliers,
+    load_rates,
+    make_program,
+    run,
+    size_out,
+    size_y,
+)
+from kempe.system.families import Family, family_of
+
+_INT = np.int64
+
+
+class Row:
+    """A scalar constraint equation: the element it belongs to and its own name there."""
+
+    __slots__ = ("element", "name")
+
+    def __init__(self, element: Element, name: str) -> None:
+        self.element, self.name = element, name
+
+    @property
+    def label(self) -> str:
+        """The row as a user reads it."""
+        return f"{self.element.name}.{self.name}"
+
+    def __repr__(self) -> str:
+        return self.label
+
+
+class System:
+    """Index arrays and compiled programs of a model. It holds no state: every call takes q, v, t and inputs x."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.version = model.version
+        self.parts = [part for part in model.parts.values() if part.channels]
+        self.first = {}
+        self.names: list[tuple[str, str, str]] = []
+        angles: list[bool] = []
+        for part in self.parts:
+            self.first[part.name] = len(self.names)
+            self.names += part.names()
+            angles += part.is_angle()
+        self.is_angle = np.array(angles, dtype=bool)
+        self.n = len(self.names)
+        self.elements = list(model.elements.values())
+        self.families: list[Family] = [family_of(e) for e in self.elements]
+        self.rows = [
+            Row(e, name) for e, f in zip(self.elements, self.families, strict=True) if f.n_rows for name in e.rows
+        ]
+        self.m = len(self.rows)
+        self.drives = np.array([row.element.drives for row in self.rows], dtype=bool)
+        self._place_inputs()
+        self._place_numbers()
+
+    # --- inputs ------------------------------------------------------------------------------------------------
+
+    def _place_inputs(self) -> None:
+        self.x_at = np.cumsum([0, *(f.x.numel() for f in self.families)]).astype(_INT)
+        row_at = np.cumsum([0, *(f.n_rows for f in self.families)])
+        self.q_of = [
+            np.array([self.first[p.name] + k for p in e.parts() for k in range(len(p.channels))], dtype=_INT)
+            for e in self.elements
+        ]
+        self.rows_of = [np.arange(row_at[k], row_at[k + 1], dtype=_INT) for k in range(len(self.elements))]
+        at = [f.at for f in self.families]
+        ranges = [self.x_at[k] + a["q"] + np.arange(len(self.q_of[k])) for k, a in enumerate(at)]
+        places = [
+            _join(self.q_of),
+            _join(ranges),
+            _join([r + len(q) for r, q in zip(ranges, self.q_of, strict=True)]),
+            np.array([self.x_at[k] + a["t"] for k, a in enumerate(at)], dtype=_INT),
+            _join(self.rows_of),
+            _join([self.x_at[k] + a["lam"] + np.arange(len(self.rows_of[k])) for k, a in enumerate(at)]),
+        ]
+        self.layout = self._with_tables(places)
+
+    def _with_tables(self, places: list[np.ndarray]) -> Layout:
+        known: dict[int, Table] = {}
+        slots: list[tuple[int, int]] = []
+        using = [k for k, element in enumerate(self.elements) if element.tables()]
+        for k in using:
+            for number, table in enumerate(self.elements[k].tables()):
+                known.setdefault(id(table), table)
+                at = self.x_at[k] + self.families[k].at["pieces"] + Table.WIDTH * number
+                slots.append((list(known).index(id(table)), at))
+        counts = np.cumsum([0, *(len(self.elements[k].tables()) for k in using)])
+        outputs = [[np.arange(counts[i], counts[i + 1])] for i in range(len(using))]
+        starts = np.cumsum([0, *(len(t.breaks) for t in known.values())])
+        pieces = [np.column_stack([t.breaks, np.vstack([t.coefficients, np.zeros((1, 4))])]) for t in known.values()]
+        by_slot = np.array(slots, dtype=_INT).reshape(-1, 2)
+        return Layout(
+            places=pack([*places, by_slot[:, 0], by_slot[:, 1], starts]),
+            tables=np.vstack(pieces) if pieces else np.zeros((0, Table.WIDTH)),
+            periods=np.array([t.period for t in known.values()], dtype=float),
+            arguments=self._program("arguments", using, outputs, len(slots)),
+        )
+
+    def _place_numbers(self) -> None:
+        """Constant numbers are stored; those that depend on parameters are one CasADi function of them."""
+        places = [self.x_at[k] + f.at["p"] + np.arange(f.p.numel()) for k, f in enumerate(self.families)]
+        values = [value for e in self.elements for value in e.data()]
+        starts = [s for part in self.parts for s in part.start]
+        where = _join(places)
+        self._template = np.zeros(self.x_at[-1])
+        self._start = np.zeros(self.n)
+        self._number_at, self._start_at, moving = [], [], []
+        for k, value in zip(where, values, strict=True):
+            if isinstance(value, ca.SX):
+                self._number_at.append(k)
+                moving.append(value)
+            else:
+                self._template[k] = value
+        for k, value in enumerate(starts):
+            if isinstance(value, ca.SX):
+                self._start_at.append(k)
+                moving.append(value)
+            else:
+                self._start[k] = value
+        parameters_in(moving)
+        symbols = [ca.SX(p) for p in self.model.parameters.values()]
+        self.numbers_of_parameters = ca.Function("numbers", [ca.vertcat(ca.SX(0, 1), *symbols)], [_stack(moving)])
+
+    def inputs(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The input vector x with all numbers in place, and the drawn coordinates, for parameter values."""
+        x, start = self._template.copy(), self._start.copy()
+        if self._number_at or self._start_at:
+            values = np.array(self.numbers_of_parameters(parameters), dtype=float).ravel()
+            split = len(self._number_at)
+            x[self._number_at] = values[:split]
+            start[self._start_at] = values[split:]
+        return x, start
+
+    # --- programs ----------------------------------------------------------------------------------------------
+
+    def _program(self, variant: str, using: list[int], outputs: list[list[np.ndarray]], size: int) -> np.ndarray:
+        """Calls of a variant for some elements; ``outputs`` gives for each the result places of its blocks."""
+        kernels = [self.families[k].variant(variant).kernel for k in using]
+        target = _join([place for blocks in outputs for place in blocks])
+        x_at = self.x_at[:-1][np.array(using, dtype=_INT)]
+        return make_program([k.address for k in kernels], x_at, [k.n_out for k in kernels], target, size)
+
+    @property
+    def _constrained(self) -> list[int]:
+        return [k for k, f in enumerate(self.families) if f.n_rows]
+
+    @cached_property
+    def value(self) -> np.ndarray:
+        """Phi."""
+        using = self._constrained
+        outputs = [[self.rows_of[k][self.families[k].variant("value").blocks[0].rows]] for k in using]
+        return self._program("value", using, outputs, self.m)
+
+    @cached_property
+    def jacobian_places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row and column of every structural non-zero of Phi_q, column by column."""
+        rows, columns = [], []
+        for k in self._constrained:
+            block = self.families[k].variant("position").blocks[1]
+            rows.append(self.rows_of[k][block.rows])
+            columns.append(self.q_of[k][block.columns])
+        r, c = _join(rows), _join(columns)
+        order = np.lexsort((r, c))
+        self._jacobian_order = np.argsort(order, kind="stable")
+        return r[order], c[order]
+
+    @cached_property
+    def position(self) -> np.ndarray:
+        """[Phi, non-zeros of Phi_q in the order of ``jacobian_places``, nu = -Phi_t]."""
+        nnz = len(self.jacobian_places[0])
+        outputs, seen = [], 0
+        for k in self._constrained:
+            phi, jac, nu = self.families[k].variant("position").blocks
+            places = self.m + self._jacobian_order[seen : seen + len(jac.rows)]
+            seen += len(jac.rows)
+            outputs.append([self.rows_of[k][phi.rows], places, self.m + nnz + self.rows_of[k][nu.rows]])
+        return self._program("position", self._constrained, outputs, 2 * self.m + nnz)
+
+    @cached_property
+    def acceleration(self) -> np.ndarray:
+        """gamma."""
+        using = self._constrained
+        outputs = [[self.rows_of[k][self.families[k].variant("acceleration").blocks[0].rows]] for k in using]
+        return self._program("acceleration", using, outputs, self.m)
+
+    @cached_property
+    def curvature(self) -> np.ndarray:
+        """[(Phi_q^T lambda)_q as a full n x n array, (Phi_q^T lambda)_t, (Phi_t^T lambda)_t]: for small systems."""
+        using = self._constrained
+        n, outputs = self.n, []
+        for k in using:
+            by_q, by_t, by_tt = self.families[k].variant("curvature").blocks
+            q = self.q_of[k]
+            outputs.append([q[by_q.rows] * n + q[by_q.columns], n * n + q[by_t.rows], n * n + n + 0 * by_tt.rows])
+        return self._program("curvature", using, outputs, n * n + n + 1)
+
+    @cached_property
+    def mass(self) -> np.ndarray:
+        """M as a full n x n array."""
+        using = [k for k, f in enumerate(self.families) if f.energy is not None]
+        outputs = []
+        for k in using:
+            block = self.families[k].variant("mass").blocks[0]
+            outputs.append([self.q_of[k][block.rows] * self.n + self.q_of[k][block.columns]])
+        return self._program("mass", using, outputs, self.n * self.n)
+
+    # --- one-off evaluations from Python -----------------------------------------------------------------------
+
+    def evaluate(self, program: np.ndarray, x: np.ndarray, q: Any, t: float, v: Any = None, lam: Any = None) -> np.ndarray:
+        """Run one program once; x is changed only in its coordinate, rate, time and multiplier places."""
+        y = np.zeros(max(size_y(program), size_y(self.layout.arguments), 1))
+        out = np.zeros(size_out(program))
+        load(self.layout, np.asarray(q, dtype=float), float(t), x, y)
+        if v is not None:
+            load_rates(self.layout, np.asarray(v, dtype=float), x)
+        if lam is not None:
+            load_multipliers(self.layout, np.asarray(lam, dtype=float), x)
+        run(program, x, y, out)
+        return out
+
+    def Phi(self, x: np.ndarray, q: Any, t: float) -> np.ndarray:
+        """The constraint residuals."""
+        return self.evaluate(self.value, x, q, t)
+
+    def linear(self, x: np.ndarray, q: Any, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Phi, Phi_q as a full matrix, and nu = -Phi_t."""
+        out = self.evaluate(self.position, x, q, t)
+        rows, columns = self.jacobian_places
+        J = np.zeros((self.m, self.n))
+        J[rows, columns] = out[self.m : self.m + len(rows)]
+        return out[: self.m], J, out[self.m + len(rows) :]
+
+    def gamma(self, x: np.ndarray, q: Any, t: float, v: Any) -> np.ndarray:
+        """gamma, so that Phi_q a = gamma."""
+        return self.evaluate(self.acceleration, x, q, t, v)
+
+    def curvatures(self, x: np.ndarray, q: Any, t: float, lam: Any) -> tuple[np.ndarray, np.ndarray, float]:
+        """(Phi_q^T lambda)_q, (Phi_q^T lambda)_t and (Phi_t^T lambda)_t."""
+        out = self.evaluate(self.curvature, x, q, t, lam=lam)
+        n = self.n
+        return out[: n * n].reshape(n, n), out[n * n : n * n + n], float(out[-1])
+
+    def mass_matrix(self, x: np.ndarray, q: Any, t: float = 0.0) -> np.ndarray:
+        """M(q) as a full matrix."""
+        return self.evaluate(self.mass, x, q, t, np.zeros(self.n)).reshape(self.n, self.n)
+
+    def index(self, name: str) -> int:
+        """The place in q of a coordinate by its full name; KeyError if there is none."""
+        for k, names in enumerate(self.names):
+            if names[0] == name:
+                return k
+        raise KeyError(name)
+
+
+def _join(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(arrays).astype(_INT) if arrays else np.zeros(0, dtype=_INT)
+
+
+def _stack(values: list[Any]) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *values)
+
+
+def compiled(model: Model) -> System:
+    """The system of a model, laid out again only when something was added since."""
+    if model.compiled is None or model.compiled.version != model.version:
+        model.compiled = System(model)
+    return model.compiled
