@@ -87,6 +87,7 @@ def assembled(
     posed: Posed, time: float, hold: Iterable[str] = (), weights: Mapping[str, float] | None = None
 ) -> np.ndarray:
     """The assembled coordinates nearest to the drawn ones."""
+    posed.drawn = _whole_turns(posed, time)
     give = _give(posed, hold, weights)
     scale = posed.row_scale(posed.linear(posed.drawn, time)[1])
 
@@ -108,6 +109,25 @@ def assembled(
     if best.residual > CLOSED:
         raise _open(posed, best.q, time)
     return _nearest(posed, residual, give, stride, best.q)
+
+
+def _whole_turns(posed: Posed, time: float) -> np.ndarray:
+    """The sketch with driven bodies counted in the turn their driver asks for.
+
+    A crank drawn at -pi/2 and driven from 3 pi/2 is drawn right. Bodies whose angle is also tied to another one (by a
+    weld, a guide, a gear) are left as drawn, because there whole turns mean something.
+    """
+    system = posed.system
+    Phi, J, _ = posed.linear(posed.drawn, time)
+    used = J != 0
+    angular = used.any(axis=1) & ~(used & ~system.is_angle).any(axis=1)
+    tied = (used & (angular & ~system.drives)[:, None]).any(axis=0)
+    q = posed.drawn.copy()
+    for row in np.flatnonzero(angular & system.drives):
+        columns = np.flatnonzero(used[row])
+        if len(columns) == 1 and not tied[columns[0]] and abs(J[row, columns[0]]) == 1.0 and np.isfinite(Phi[row]):
+            q[columns[0]] -= 2 * np.pi * np.round(Phi[row] / (2 * np.pi)) * J[row, columns[0]]
+    return q
 
 
 def _give(posed: Posed, hold: Iterable[str], weights: Mapping[str, float] | None) -> np.ndarray:
@@ -177,12 +197,15 @@ def _nearest(posed: Posed, residual: Any, give: np.ndarray, stride: np.ndarray, 
 
 def _open(posed: Posed, q: np.ndarray, time: float) -> AssemblyError:
     """The error that names each open joint and its gap at the closest pose found."""
-    Phi = posed.Phi(q, time)
+    Phi, J, _ = posed.linear(q, time)
     gaps: dict[str, float] = {}
-    for row, value in zip(posed.system.rows, Phi, strict=True):
-        gaps[row.element.name] = float(np.hypot(gaps.get(row.element.name, 0.0), value))
-    worst = max(gaps.values())
-    open_joints = {name: gap for name, gap in sorted(gaps.items(), key=lambda g: -g[1]) if gap > 1e-3 * worst}
+    sizes: dict[str, float] = {}
+    for row, gap, size in zip(posed.system.rows, Phi, Phi / posed.row_scale(J), strict=True):
+        name = row.owner
+        gaps[name] = float(np.hypot(gaps.get(name, 0.0), gap))
+        sizes[name] = float(np.hypot(sizes.get(name, 0.0), size))
+    worst = max(sizes.values())
+    open_joints = {name: gaps[name] for name in sorted(gaps, key=lambda n: -sizes[n]) if sizes[name] > 1e-3 * worst}
     listed = ", ".join(f"'{name}' by {gap:.4g}" for name, gap in list(open_joints.items())[:8])
     more = "" if len(open_joints) <= 8 else f" and {len(open_joints) - 8} more"
     message = f"cannot assemble '{posed.model.name}': these stay open in the closest pose found: {listed}{more}"

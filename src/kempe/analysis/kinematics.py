@@ -82,7 +82,8 @@ class _Motion:
         self.events: list[SingularPosition] = []
         self.stats = {"replans": 0, "events located": 0}
         span = float(grid[-1] - grid[0])
-        self.limit = span / 64 if span > 0 else 1.0
+        self.limit = self.usual_limit = span / 64 if span > 0 else 1.0
+        self.careful_until = -np.inf
 
     # --- set-up ------------------------------------------------------------------------------------------------
 
@@ -93,16 +94,13 @@ class _Motion:
         J = posed.linear(q, t0)[1]
         self.row_scale = posed.row_scale(J)
         self._check_rank(q, t0, J)
-        self.state, self.before = co.new_state(posed.system.n), co.new_state(posed.system.n)
+        self.before = co.new_state(posed.system.n)
         self._choose_rows(q, t0)
-        self.state.q[:], self.state.s[co.T] = q, t0
         self.k = 0
         event = classify(self.square, q, t0)
         if event is not None:
             return self._meet(event, None)
-        self._plan(q, t0)
-        if not co.begin(self.path, self.work, self.state, 8):
-            raise ConvergenceError(f"the velocities at t = {t0:.10g} could not be computed")
+        self._resume(q, t0)
         self._record(0, self.state.q, self.state.v, self.state.a)
         self.k = 1
         return self._go()
@@ -128,7 +126,7 @@ class _Motion:
         driven = int(system.drives.sum())
         if driven and driven > info.dof:
             left = U[:, rank:]
-            involved = [system.rows[k].element.name for k in np.flatnonzero(np.abs(left).max(axis=1, initial=0) > 1e-7)]
+            involved = [system.rows[k].owner for k in np.flatnonzero(np.abs(left).max(axis=1, initial=0) > 1e-7)]
             names = ", ".join(f"'{n}'" for n in dict.fromkeys(involved))
             raise ModelError(
                 f"'{posed.model.name}' has too many drivers: {info.dof} degrees of freedom, {driven} driven; "
@@ -185,12 +183,17 @@ class _Motion:
 
     def _go(self) -> Result:
         """Follow the motion; hand over to ``_meet`` at singular positions."""
-        fresh = False
+        fresh, idle, reached = False, 0, -np.inf
         while True:
+            end = len(self.grid) if self.limit == self.usual_limit else int(np.searchsorted(self.grid, self.careful_until)) + 1
+            part = self.grid[: min(end, len(self.grid))]
             code, self.k = co.track(
-                self.path, self.work, self.state, self.before, self.grid, self.k, self.limit, fresh, self.Q, self.V, self.A
+                self.path, self.work, self.state, self.before, part, self.k, self.limit, fresh, self.Q, self.V, self.A
             )
             fresh = False
+            if code == co.REACHED and self.k < len(self.grid):
+                self.limit = self.usual_limit
+                continue
             if code == co.REACHED:
                 return self._result(True, "complete", "the whole time span was covered")
             if code == co.REPLAN:
@@ -199,6 +202,11 @@ class _Motion:
                 continue
             if code == co.INCONSISTENT:
                 return self._contradiction()
+            t = float(self.state.s[co.T])
+            idle = idle + 1 if t <= reached else 0
+            reached = max(reached, t)
+            if idle > 60:
+                self._stalled(self.state)
             event = self._investigate(code)
             if event is not None:
                 return self._meet(event, self.before if code != co.STALL else self.state)
@@ -217,25 +225,25 @@ class _Motion:
         self.stats["events located"] += 1
         t0, t1 = float(before.s[co.T]), float(state.s[co.T])
         if code == co.STALL:
-            found = self._locate_near(state.q, t1, reach=1e-2 * self._pace(state))
+            reach = 1e-2 * self._pace(state)
+            found = self._perfect(state.q, t1, reach) or locate(self.square, state.q, t1, reach, bifurcation=False)
             if found is not None and found.t >= t1 - 1e-9 * self._pace(state):
-                return self._classified(found)
+                return self._classified(found, state)
             return self._stalled(state)
         if code == co.DIP:
             t0 = float(state.s[co.T_2])
         share = abs(before.s[co.SIGMA]) / max(abs(before.s[co.SIGMA]) + abs(state.s[co.SIGMA]), 1e-300)
         middle = t0 + share * (t1 - t0) if code == co.CROSS else float(state.s[co.T_1])
         guess = before.q + (middle - before.s[co.T]) * before.v
-        found = self._locate_near(guess, middle, reach=2 * (t1 - t0))
+        found = self._perfect(guess, middle, reach=2 * (t1 - t0))
         slack = 1e-9 * max(t1 - t0, 1e-300)
         if found is not None and t0 - slack <= found.t <= t1 + slack:
-            return self._classified(found)
-        if code == co.CROSS and state.s[co.SIGMA] * before.s[co.SIGMA] < 0 and t1 - t0 > 1e-7 * self._pace(state):
+            return self._classified(found, before)
+        if code == co.CROSS and t1 - t0 > 1e-7 * self._pace(state):
             # Perhaps a jump over a narrow gap between two branches: go back and look again with smaller steps.
             co.copy_state(before, state)
-            state.s[co.H] = 0.1 * (t1 - t0)
-            self.limit_before = self.limit
-            self.limit = min(self.limit, 0.1 * (t1 - t0))
+            self.limit, self.careful_until = min(self.limit, 0.1 * (t1 - t0)), t1
+            state.s[co.H] = min(float(state.s[co.H]), self.limit)
             return None
         if self.grid[min(self.k, len(self.grid) - 1)] == t1:
             self._record(self.k, state.q, state.v, state.a)
@@ -246,20 +254,31 @@ class _Motion:
         """The time in which the mechanism moves by about its own size."""
         return min(float(co.stride(self.path, state)) / co.STRIDE, float(self.grid[-1] - self.grid[0]) or 1.0)
 
-    def _locate_near(self, q: np.ndarray, t: float, reach: float) -> Located | None:
-        perfect = locate(self.square, q, t, reach, bifurcation=True)
-        if perfect is not None and perfect.shift <= PERFECT:
-            return perfect
-        return locate(self.square, q, t, reach, bifurcation=False)
+    def _perfect(self, q: np.ndarray, t: float, reach: float) -> Located | None:
+        """A bifurcation nearby whose branches really meet."""
+        found = locate(self.square, q, t, reach, bifurcation=True)
+        return found if found is not None and found.shift <= PERFECT else None
 
-    def _classified(self, found: Located) -> SingularPosition | None:
+    def _classified(self, found: Located, back: co.State) -> SingularPosition | None:
+        """What the located position is; when only the chosen rows are singular there, others are chosen."""
         event = classify(self.square, found.q, found.t)
         if event is None or self.posed.system.m == self.posed.system.n:
             return event
-        # With redundant rows only a loss of rank of all of them is a singular position of the mechanism.
         J = self.posed.linear(found.q, found.t)[1]
-        rank = constraint_rank(J, self.posed.scale, self.row_scale)[0]
-        return event if rank < self.posed.system.n else None
+        if constraint_rank(J, self.posed.scale, self.row_scale)[0] < self.posed.system.n:
+            return event
+        self._choose_rows(found.q, found.t)
+        co.copy_state(back, self.state)
+        self._resume(self.state.q.copy(), float(self.state.s[co.T]))
+        return None
+
+    def _resume(self, q: np.ndarray, t: float) -> None:
+        """Begin to follow the motion afresh from a solved position."""
+        self.state = co.new_state(self.posed.system.n)
+        self.state.q[:], self.state.s[co.T] = q, t
+        self._plan(q, t)
+        if not co.begin(self.path, self.work, self.state, 8):
+            raise ConvergenceError(f"the velocities at t = {t:.10g} could not be computed")
 
     def _stalled(self, state: co.State) -> SingularPosition | None:
         t = float(state.s[co.T])
@@ -275,7 +294,7 @@ class _Motion:
         state = self.state
         t = float(state.s[co.T])
         Phi = np.abs(self.posed.Phi(state.q, t)) / self.row_scale
-        names = [self.posed.system.rows[k].element.name for k in np.argsort(-Phi)[:3]]
+        names = [self.posed.system.rows[k].owner for k in np.argsort(-Phi)[:3]]
         raise ConvergenceError(
             f"redundant constraints contradict each other after t = {t:.10g}: {', '.join(dict.fromkeys(names))}",
             self._result(False, "contradiction", "redundant constraints contradict each other"),
@@ -341,11 +360,7 @@ class _Motion:
                     self._result(False, "stalled", "the branch could not be followed"),
                 )
             self.k += 1
-        self.state = co.new_state(self.posed.system.n)
-        self.state.q[:], self.state.s[co.T] = departure[1], t1
-        self._plan(self.state.q, t1)
-        if not co.begin(self.path, self.work, self.state, 8):
-            raise ConvergenceError(f"the velocities at t = {t1:.10g} could not be computed")
+        self._resume(departure[1], t1)
         return self._go()
 
     def _chosen(self, event: SingularPosition) -> int:

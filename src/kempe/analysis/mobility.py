@@ -12,6 +12,7 @@ from kempe.analysis.assembly import CLOSED, Pose, assembled, pose_array
 from kempe.analysis.posing import Posed
 from kempe.errors import ModelError
 from kempe.model import Model
+from kempe.system import Row
 from kempe.solvers.least_squares import levenberg_marquardt
 
 #: A singular value below this fraction of the largest counts as zero.
@@ -20,16 +21,12 @@ RANK = 1e-8
 
 @dataclass(frozen=True)
 class Dependency:
-    """One dependent constraint: the row that adds nothing, and the combination of rows that vanishes."""
+    """One dependent constraint: the row that adds nothing, the vanishing combination, and the joints involved."""
 
     row: str
     combination: dict[str, float]
     permanent: bool
-
-    @property
-    def elements(self) -> list[str]:
-        """The joints involved."""
-        return list(dict.fromkeys(row.rsplit(".", 1)[0] for row in self.combination))
+    elements: list[str]
 
     def __str__(self) -> str:
         others = {row: -c / self.combination[self.row] for row, c in self.combination.items() if row != self.row}
@@ -94,11 +91,11 @@ def mobility(
     system = posed.system
     own = ~system.drives
     J = posed.linear(q, time)[1][own]
-    labels = [row.label for row, mine in zip(system.rows, own, strict=True) if mine]
+    rows = [row for row, mine in zip(system.rows, own, strict=True) if mine]
     row_scale = posed.row_scale(J)
     rank, gap, (U, _, Vt) = constraint_rank(J, posed.scale, row_scale)
     generic, moves = _neighbouring_rank(posed, q, time, own, rank, Vt)
-    dependencies = _dependencies(U[:, rank:] / row_scale[:, None], labels, generic - rank)
+    dependencies = _dependencies(U[:, rank:] / row_scale[:, None], rows, generic - rank)
     shaky = rank < generic and not moves
     instantaneous, dof = system.n - rank, system.n - generic
     free = _free_coordinates(Vt[rank:], system)
@@ -153,7 +150,7 @@ def _neighbouring_rank(
     return best, True
 
 
-def _dependencies(left: np.ndarray, labels: list[str], temporary: int) -> list[Dependency]:
+def _dependencies(left: np.ndarray, rows: list[Row], temporary: int) -> list[Dependency]:
     """Dependent rows, the latest added first to be blamed, each with its vanishing combination.
 
     ``left`` spans the vanishing combinations (one per column). They are brought to echelon form from the last row
@@ -179,8 +176,10 @@ def _dependencies(left: np.ndarray, labels: list[str], temporary: int) -> list[D
         pivots.append(column)
     found = []
     for k, pivot in enumerate(pivots):
-        weights = {labels[j]: float(N[k, j]) for j in range(len(labels)) if abs(N[k, j]) > 1e-7}
-        found.append(Dependency(labels[pivot], weights, permanent=len(pivots) - k > temporary))
+        used = [j for j in range(len(rows)) if abs(N[k, j]) > 1e-7]
+        combination = {rows[j].label: float(N[k, j]) for j in used}
+        elements = list(dict.fromkeys(rows[j].owner for j in used))
+        found.append(Dependency(rows[pivot].label, combination, len(pivots) - k > temporary, elements))
     return found
 
 

@@ -147,7 +147,7 @@ def classify(square: Square, q: np.ndarray, t: float, zero: float = ZERO) -> Sin
     names = posed.system.names
     pose = {n[0]: float(c) for n, c in zip(names, q, strict=True)}
     moving = [names[k][0] for k in _strongest(np.abs(right).max(axis=1))]
-    blamed = list(dict.fromkeys(posed.system.rows[square.active[k]].element.name for k in _strongest(np.abs(left).max(axis=1))))
+    blamed = list(dict.fromkeys(posed.system.rows[square.active[k]].owner for k in _strongest(np.abs(left).max(axis=1))))
     pushed = np.abs(left.T @ Phi_t).max()
     common: dict[str, Any] = dict(
         t=float(t), pose=pose, singular_values=s, moving=moving, blamed=blamed, q=q.copy()
@@ -188,8 +188,8 @@ def _rank_with_gamma(
 
 def _strongest(weights: np.ndarray) -> list[int]:
     """Indices of the entries that matter, largest first."""
-    order = np.argsort(-weights, kind="stable")
-    return [int(k) for k in order if weights[k] > 1e-6 * weights.max(initial=1e-300)]
+    share = np.round(weights / weights.max(initial=1e-300), 6)
+    return [int(k) for k in np.argsort(-share, kind="stable") if share[k] > 0]
 
 
 def _tangents(
@@ -257,7 +257,8 @@ def _common_zeros(forms: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def _lock_up(posed: Posed, t: float, blamed: list[str], moving: list[str]) -> str:
-    drivers = [n for n in blamed if posed.model.elements[n].drives]
+    driving = {row.owner for row in posed.system.rows if row.drives}
+    drivers = [n for n in blamed if n in driving]
     joints = [n for n in blamed if n not in drivers]
     who = f"driver '{drivers[0]}' asks" if drivers else "the prescribed motion asks"
     whom = _list(joints) if joints else "the constraints"

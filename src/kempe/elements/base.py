@@ -212,6 +212,18 @@ class Element:
         """The fields as the equations see them."""
         return SimpleNamespace(t=source.t, d=source.rate, **{key: f.symbolic(source) for key, f in self.fields.items()})
 
+    def drives_rows(self) -> list[bool]:
+        """Which rows prescribe a motion."""
+        return [self.drives] * len(self.rows)
+
+    def row_label(self, row: str) -> str:
+        """A row as a user reads it."""
+        return f"{self.name}.{row}"
+
+    def row_owner(self, row: str) -> str:
+        """Whom to name when a row is the trouble."""
+        return self.name
+
     @property
     def kind(self) -> str:
         """The element's type as a user would call it."""

@@ -31,6 +31,15 @@ class SystemEquations(Element):
         f = ca.Function("f", [self._q, self._t, self._p], outputs)
         return (SystemEquations, self.rows, f.serialize())
 
+    def drives_rows(self) -> list[bool]:
+        return [bool(ca.depends_on(self._phi[k], self._t)) for k in range(len(self.rows))]
+
+    def row_label(self, row: str) -> str:
+        return row
+
+    def row_owner(self, row: str) -> str:
+        return row
+
     def _written(self, expression: ca.SX, x: Any) -> ca.SX:
         q, p = ca.vertcat(*x.coordinates), ca.vertcat(ca.SX(0, 1), *x.numbers)
         return ca.substitute([expression], [self._q, self._t, self._p], [q, ca.SX(x.t), p])[0]

@@ -27,17 +27,22 @@ _INT = np.int64
 
 
 class Row:
-    """A scalar constraint equation: the element it belongs to and its own name there."""
+    """A scalar constraint equation: the element it belongs to, its own name there, and whether it drives."""
 
-    __slots__ = ("element", "name")
+    __slots__ = ("drives", "element", "name")
 
-    def __init__(self, element: Element, name: str) -> None:
-        self.element, self.name = element, name
+    def __init__(self, element: Element, name: str, drives: bool) -> None:
+        self.element, self.name, self.drives = element, name, drives
 
     @property
     def label(self) -> str:
         """The row as a user reads it."""
-        return f"{self.element.name}.{self.name}"
+        return self.element.row_label(self.name)
+
+    @property
+    def owner(self) -> str:
+        """Whom to name when this row is the trouble."""
+        return self.element.row_owner(self.name)
 
     def __repr__(self) -> str:
         return self.label
@@ -62,10 +67,13 @@ class System:
         self.elements = list(model.elements.values())
         self.families: list[Family] = [family_of(e) for e in self.elements]
         self.rows = [
-            Row(e, name) for e, f in zip(self.elements, self.families, strict=True) if f.n_rows for name in e.rows
+            Row(element, name, drives)
+            for element in self.elements
+            if element.phi is not None
+            for name, drives in zip(element.rows, element.drives_rows(), strict=True)
         ]
         self.m = len(self.rows)
-        self.drives = np.array([row.element.drives for row in self.rows], dtype=bool)
+        self.drives = np.array([row.drives for row in self.rows], dtype=bool)
         self._place_inputs()
         self._place_numbers()
 
