@@ -89,7 +89,7 @@ def assembled(
     """The assembled coordinates nearest to the drawn ones."""
     posed.drawn = _whole_turns(posed, time)
     give = _give(posed, hold, weights)
-    scale = posed.row_scale(posed.linear(posed.drawn, time)[1])
+    scale = posed.row_scale
 
     def residual(q: np.ndarray) -> tuple[np.ndarray, Any]:
         Phi, J, _ = posed.linear(q, time)
@@ -197,10 +197,10 @@ def _nearest(posed: Posed, residual: Any, give: np.ndarray, stride: np.ndarray, 
 
 def _open(posed: Posed, q: np.ndarray, time: float) -> AssemblyError:
     """The error that names each open joint and its gap at the closest pose found."""
-    Phi, J, _ = posed.linear(q, time)
+    Phi = posed.Phi(q, time)
     gaps: dict[str, float] = {}
     sizes: dict[str, float] = {}
-    for row, gap, size in zip(posed.system.rows, Phi, Phi / posed.row_scale(J), strict=True):
+    for row, gap, size in zip(posed.system.rows, Phi, Phi / posed.row_scale, strict=True):
         name = row.owner
         gaps[name] = float(np.hypot(gaps.get(name, 0.0), gap))
         sizes[name] = float(np.hypot(sizes.get(name, 0.0), size))
@@ -224,7 +224,7 @@ def consistent_velocity(
         wish[rates.index(name)] = value
         give[rates.index(name)] *= 1e-8  # given rates are stiff, the others follow
     _, J, nu = posed.linear(q, time)
-    scale = posed.row_scale(J)
+    scale = posed.row_scale
     v = wish
     for _ in range(3):
         v = v + shortest_step(J / scale[:, None], (J @ v - nu) / scale, give)

@@ -20,6 +20,9 @@ from kempe.solvers.sparse_lu import plan_lu
 #: A bifurcation is perfect when the constraints need to be shifted by no more than this to have it.
 PERFECT = 1e-11
 
+#: A stall is explained by a singular position this near (in mechanism sizes or radians).
+NEAR = 0.05
+
 BranchChoice = int | str | Callable[[SingularPosition], int]
 
 
@@ -92,7 +95,7 @@ class _Motion:
         self._enough_drivers()
         q = assembled(posed, t0)
         J = posed.linear(q, t0)[1]
-        self.row_scale = posed.row_scale(J)
+        self.row_scale = posed.row_scale
         self._check_rank(q, t0, J)
         self.before = co.new_state(posed.system.n)
         self._choose_rows(q, t0)
@@ -225,10 +228,12 @@ class _Motion:
         self.stats["events located"] += 1
         t0, t1 = float(before.s[co.T]), float(state.s[co.T])
         if code == co.STALL:
-            reach = 1e-2 * self._pace(state)
-            found = self._perfect(state.q, t1, reach) or locate(self.square, state.q, t1, reach, bifurcation=False)
-            if found is not None and found.t >= t1 - 1e-9 * self._pace(state):
-                return self._classified(found, state)
+            reach = self.usual_limit
+            for found in (self._perfect(state.q, t1, reach), locate(self.square, state.q, t1, reach, bifurcation=False)):
+                if found is None or found.t < t1 - 1e-9 * self._pace(state):
+                    continue
+                if np.abs((found.q - state.q) / self.posed.scale).max() < NEAR:
+                    return self._classified(found, state)
             return self._stalled(state)
         if code == co.DIP:
             t0 = float(state.s[co.T_2])

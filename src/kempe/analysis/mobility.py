@@ -92,7 +92,7 @@ def mobility(
     own = ~system.drives
     J = posed.linear(q, time)[1][own]
     rows = [row for row, mine in zip(system.rows, own, strict=True) if mine]
-    row_scale = posed.row_scale(J)
+    row_scale = posed.row_scale[own]
     rank, gap, (U, _, Vt) = constraint_rank(J, posed.scale, row_scale)
     generic, moves = _neighbouring_rank(posed, q, time, own, rank, Vt)
     dependencies = _dependencies(U[:, rank:] / row_scale[:, None], rows, generic - rank)
@@ -127,7 +127,7 @@ def _neighbouring_rank(
 
     def residual(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Phi, J, _ = posed.linear(p, time)
-        scale = posed.row_scale(J[own])
+        scale = posed.row_scale[own]
         return Phi[own] / scale, J[own] / scale[:, None]
 
     rng = np.random.default_rng(0)
@@ -144,7 +144,7 @@ def _neighbouring_rank(
                 continue
             moved = True
             Jn = posed.linear(near.q, time)[1][own]
-            best = max(best, constraint_rank(Jn, posed.scale, posed.row_scale(Jn))[0])
+            best = max(best, constraint_rank(Jn, posed.scale, posed.row_scale[own])[0])
     if not moved:  # nothing but the position itself: it moves only infinitesimally
         return min(m, posed.system.n), False
     return best, True
@@ -237,7 +237,7 @@ def ranks(
         v[names.index(name)] = value
     _, J, nu = posed.linear(q, time)
     gamma = posed.gamma(q, time, v)
-    scale = posed.row_scale(J)
+    scale = posed.row_scale
     base = J * posed.scale / scale[:, None]
     limit = RANK * np.linalg.norm(base, 2)
     found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,16 @@ class Posed:
         """The right-hand side of the acceleration equations."""
         return self.system.gamma(self.x, q, t, v)
 
-    def row_scale(self, J: np.ndarray) -> np.ndarray:
-        """Per row: the violation that a movement of size one makes (never zero)."""
-        norms = np.abs(J * self.scale).max(axis=1, initial=0.0)
-        return np.where(norms > 0, norms, 1.0)
+    @cached_property
+    def row_scale(self) -> np.ndarray:
+        """Per row: the violation that a movement of size one makes, seen around the drawn pose (never zero)."""
+        rng = np.random.default_rng(0)
+        largest = np.zeros(self.system.m)
+        for spread in (0.0, 0.1, 0.3):
+            q = self.drawn + spread * self.scale * rng.uniform(-1, 1, self.system.n)
+            norms = np.abs(self.system.linear(self.x, q, 0.0)[1] * self.scale).max(axis=1, initial=0.0)
+            largest = np.fmax(largest, np.where(np.isfinite(norms), norms, 0.0))
+        return np.where(largest > 0, largest, 1.0)
 
 
 def _not_finite(system: System, x: np.ndarray, drawn: np.ndarray) -> str:
