@@ -58,8 +58,16 @@ def call_address(address: int, x: int, y: int) -> None:
     _PROTOTYPE(address)(x, y)
 
 
-@cache
 def _target() -> Any:
+    """A target machine; each execution engine takes one over for good."""
+    _initialise()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
+    )
+
+
+@cache
+def _initialise() -> None:
     # Newer llvmlite initialises LLVM itself, and calling initialize() there is an error.
     try:
         llvm.initialize()
@@ -67,9 +75,6 @@ def _target() -> Any:
         pass
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
-    )
 
 
 @cache
@@ -137,12 +142,11 @@ def _load(ir: str) -> tuple[Any, int]:
     key = hashlib.sha256(f"{_processor()}\n{ir}".encode()).hexdigest()
     with _LOCK:
         if key not in _loaded:
-            machine = _target()
             code = _read_cached(key)
             if code is None:
                 code = _machine_code(ir)
                 _write_cached(key, code)
-            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
             engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             engine.finalize_object()
             _loaded[key] = (engine, engine.get_function_address(_SYMBOL))
