@@ -26,7 +26,7 @@ def build() -> kp.Mechanism:
     pin, top, heel = m.point("pin", (15.0, 0.0)), m.point("top", (-19.0, 29.0)), m.point("heel", (-28.0, -46.0))
     hip, knee, foot = m.point("hip", (-75.0, 8.0)), m.point("knee", (-65.0, -39.0)), m.point("foot", (-45.0, -85.0))
     ends = dict(m=(centre, pin), j=(pin, top), k=(pin, heel), b=(pivot, top), c=(pivot, heel), d=(pivot, hip))
-    ends |= dict(e=(top, hip), f=(hip, knee), g=(heel, knee), h=(heel, foot), i=(knee, foot))
+    ends |= dict(e=(top, hip), f=(hip, knee), g=(heel, knee), h=(knee, foot), i=(heel, foot))
     bars = {name: m.bar(name, *points, length=LENGTH[name]) for name, points in ends.items()}
     m.driver("motor", kp.angle(m.ground, bars["m"]), kp.constant_speed(1.0))
     return m
@@ -46,7 +46,7 @@ def check(result: kp.Result) -> float:
     exact["heel"] = corner(PIVOT, exact["pin"], n["c"], n["k"], -1)
     exact["hip"] = corner(PIVOT, exact["top"], n["d"], n["e"], 1)
     exact["knee"] = corner(exact["hip"], exact["heel"], n["f"], n["g"], -1)
-    exact["foot"] = corner(exact["knee"], exact["heel"], n["i"], n["h"], -1)
+    exact["foot"] = corner(exact["knee"], exact["heel"], n["h"], n["i"], -1)
     return float(max(np.abs(result.array(f"{p}.x") + 1j * result.array(f"{p}.y") - z).max() for p, z in exact.items()))
 
 

@@ -34,4 +34,4 @@ class Mechanism(Analyses, MechanismModel):
 
 
 class Equations(Analyses, EquationsModel):
-    __doc__ = EquationsModel.__doc__
+    """A system given as equations in coordinates of one's own; see :class:`kempe.model.EquationsModel`."""

@@ -39,7 +39,10 @@ def test_example_10_5_of_garcia_de_jalon_and_bayo() -> None:
     assert [names[0] for names in Posed(m).system.names] == ["1.x", "1.y", "2.x"]
     expected = np.array([[4, 0, 1], [0, 4, 0], [1, 0, 2]]) / 6
     np.testing.assert_allclose(mass_matrix(m), expected, rtol=1e-14, atol=1e-15)
-    np.testing.assert_allclose(mass_matrix(m, q=[0.3, 0.9, 1.2]), expected, rtol=1e-14, atol=1e-15)
+    x1, y1, x2 = q = np.array([0.3, 0.9, 1.2])
+    np.testing.assert_allclose(mass_matrix(m, q), expected, rtol=1e-14, atol=1e-15)
+    printed = np.array([x1**2 + y1**2 - 1, (x2 - x1) ** 2 + y1**2 - 1]) / 2
+    np.testing.assert_allclose(Posed(m).Phi(q, 0.0), printed, rtol=1e-14)
 
 
 def test_mass_matrices_of_body_and_particle() -> None:

@@ -5,4 +5,14 @@ from kempe.analysis.kinematics import kinematics
 from kempe.analysis.mobility import Dependency, Mobility, mobility, ranks
 from kempe.analysis.singular import Branch, SingularPosition
 
-__all__ = ["Branch", "Dependency", "Mobility", "Pose", "SingularPosition", "assemble", "kinematics", "mobility", "ranks"]
+__all__ = [
+    "Branch",
+    "Dependency",
+    "Mobility",
+    "Pose",
+    "SingularPosition",
+    "assemble",
+    "kinematics",
+    "mobility",
+    "ranks",
+]

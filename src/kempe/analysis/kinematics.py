@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from kempe.analysis.assembly import Pose, assembled, pose_array
-from kempe.analysis.mobility import RANK, constraint_rank, mobility
+from kempe.analysis.mobility import constraint_rank, mobility
+from kempe.analysis.passage import Passage, passage
 from kempe.analysis.posing import Posed
-from kempe.analysis.singular import Branch, Located, SingularPosition, Square, classify, locate
+from kempe.analysis.singular import Located, SingularPosition, Square, arrival_first, classify, locate
 from kempe.errors import ConvergenceError, ModelError, SingularPositionError
 from kempe.model import Model
 from kempe.results import Result
@@ -101,11 +102,12 @@ class _Motion:
         self._choose_rows(q, t0)
         self.k = 0
         event = classify(self.square, q, t0)
-        if event is not None:
-            return self._meet(event, None)
-        self._resume(q, t0)
-        self._record(0, self.state.q, self.state.v, self.state.a)
-        self.k = 1
+        if event is None:
+            self._resume(q, t0)
+            self._record(0, self.state.q, self.state.v, self.state.a)
+            self.k = 1
+        elif (result := self._meet(event, None)) is not None:
+            return result
         return self._go()
 
     def _enough_drivers(self) -> None:
@@ -125,7 +127,9 @@ class _Motion:
         rank, _, (U, _, Vt) = constraint_rank(J, posed.scale, self.row_scale)
         if rank < system.n and system.m == system.n and rank_own == own.sum():
             return  # a singular position of a properly driven mechanism: classified later
-        info = mobility(posed.model, time=t, parameters=dict(zip(posed.model.parameters, posed.parameters, strict=True)))
+        info = mobility(
+            posed.model, time=t, parameters=dict(zip(posed.model.parameters, posed.parameters, strict=True))
+        )
         driven = int(system.drives.sum())
         if driven and driven > info.dof:
             left = U[:, rank:]
@@ -151,7 +155,7 @@ class _Motion:
             self.active = np.arange(system.n)
         else:
             J = self.posed.linear(q, t)[1] * self.posed.scale / self.row_scale[:, None]
-            _, R, order = qr(J.T, pivoting=True, mode="economic")
+            order = qr(J.T, pivoting=True, mode="r")[1]
             self.active = np.sort(order[: system.n])
         self.square = Square(self.posed, self.active, self.row_scale)
 
@@ -188,7 +192,11 @@ class _Motion:
         """Follow the motion; hand over to ``_meet`` at singular positions."""
         fresh, idle, reached = False, 0, -np.inf
         while True:
-            end = len(self.grid) if self.limit == self.usual_limit else int(np.searchsorted(self.grid, self.careful_until)) + 1
+            end = (
+                len(self.grid)
+                if self.limit == self.usual_limit
+                else int(np.searchsorted(self.grid, self.careful_until)) + 1
+            )
             part = self.grid[: min(end, len(self.grid))]
             code, self.k = co.track(
                 self.path, self.work, self.state, self.before, part, self.k, self.limit, fresh, self.Q, self.V, self.A
@@ -212,7 +220,9 @@ class _Motion:
                 self._stalled(self.state)
             event = self._investigate(code)
             if event is not None:
-                return self._meet(event, self.before if code != co.STALL else self.state)
+                result = self._meet(event, self.before if code != co.STALL else self.state)
+                if result is not None:
+                    return result
 
     def _replan(self) -> None:
         """New pivots, chosen where the old ones failed; the state itself stays where it was."""
@@ -229,7 +239,10 @@ class _Motion:
         t0, t1 = float(before.s[co.T]), float(state.s[co.T])
         if code == co.STALL:
             reach = self.usual_limit
-            for found in (self._perfect(state.q, t1, reach), locate(self.square, state.q, t1, reach, bifurcation=False)):
+            for found in (
+                self._perfect(state.q, t1, reach),
+                locate(self.square, state.q, t1, reach, bifurcation=False),
+            ):
                 if found is None or found.t < t1 - 1e-9 * self._pace(state):
                     continue
                 if np.abs((found.q - state.q) / self.posed.scale).max() < NEAR:
@@ -307,66 +320,81 @@ class _Motion:
 
     # --- singular positions --------------------------------------------------------------------------------------
 
-    def _meet(self, event: SingularPosition, arrival: co.State | None) -> Result:
-        """Record up to a singular position, then raise, stop or cross as the user asked."""
+    def _meet(self, event: SingularPosition, arrival: co.State | None) -> Result | None:
+        """Record up to a singular position, then raise, stop (with a result) or cross (None), as the user asked."""
         if event.kind == "bifurcation" and arrival is not None:
-            event = _arrival_first(event, arrival, self.posed.scale)
+            v = arrival.v + (event.t - arrival.s[co.T]) * arrival.a
+            event = arrival_first(event, v, self.posed.scale)
         self.events.append(event)
         if arrival is not None:
             self._fill_before(event, arrival)
-        if event.kind != "bifurcation" or self.on_singular != "cross":
-            result = self._result(False, event.kind, event.message)
-            if self.on_singular == "stop":
-                return result
-            raise SingularPositionError(event.message, event, result)
-        return self._leave(event)
+        if event.kind == "bifurcation" and self.on_singular == "cross":
+            self._leave(event, arrival is not None)
+            return None
+        result = self._result(False, event.kind, event.message)
+        if self.on_singular == "stop":
+            return result
+        raise SingularPositionError(event.message, event, result)
 
     def _fill_before(self, event: SingularPosition, arrival: co.State) -> None:
-        """Grid points between the last step and the singular position, from a Hermite guess and Newton's method."""
-        t0, t1 = float(arrival.s[co.T]), event.t
-        while self.k < len(self.grid) and self.grid[self.k] < t1 - 1e-9 * max(1.0, abs(t1)):
+        """Grid points between the last step and the singular position."""
+        t0 = float(arrival.s[co.T])
+        while self.k < len(self.grid) and self.grid[self.k] < event.t - _same_time(event.t):
             t = float(self.grid[self.k])
             s = t - t0
             guess = arrival.q + s * (arrival.v + s * arrival.a / 2)
             if event.kind == "bifurcation":
-                guess = _hermite(t0, arrival.q, arrival.v, t1, event.q, self._velocity(event, 0), t)
-            if not self._solve_at(guess, t):
+                guess = _hermite(t0, arrival.q, arrival.v, event.t, event.q, self._velocity(event, 0), t)
+            solution = self._solve(guess, t)
+            if solution is None:
                 break
+            self._record(self.k, *solution)
             self.k += 1
 
     def _velocity(self, event: SingularPosition, which: int) -> np.ndarray:
         tangent = event.tangents[which]
         return tangent[:-1] * self.posed.scale / tangent[-1]
 
-    def _solve_at(self, guess: np.ndarray, t: float) -> bool:
-        """Solve one grid point from a guess and record it."""
-        q = guess.copy()
+    def _solve(self, guess: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Position, velocity and acceleration at one time from a guess."""
+        q, v, a = guess.copy(), np.zeros_like(guess), np.zeros_like(guess)
         self._plan(q, t)
-        v, a = np.zeros_like(q), np.zeros_like(q)
         if co.correct(self.path, self.work, q, t, True) != 0 or not co.rates(self.path, self.work, q, t, v, a):
-            return False
-        self._record(self.k, q, v, a)
-        return True
+            return None
+        return q, v, a
 
-    def _leave(self, event: SingularPosition) -> Result:
-        """Leave a bifurcation on the chosen branch."""
+    def _leave(self, event: SingularPosition, arrived: bool) -> None:
+        """Go on from a bifurcation on the chosen branch; near it, interpolate along the branches."""
         choice = self._chosen(event)
-        v = self._velocity(event, choice)
-        a, departure = self._departure(event, choice, v)
-        if self.k < len(self.grid) and abs(self.grid[self.k] - event.t) <= 1e-9 * max(1.0, abs(event.t)):
-            self._record(self.k, event.q, v, a)
+        if arrived:
+            before = self._passage(event, 0)
+            for k in range(self.k - 1, -1, -1):
+                if not before.near(float(self.grid[k])):
+                    break
+                self._record(k, *before.at(float(self.grid[k])))
+        after = self._passage(event, choice)
+        while self.k < len(self.grid) and self.grid[self.k] <= after.t_after:
+            t = float(self.grid[self.k])
+            solution = after.at(t) if after.near(t) else self._solve(after.at(t)[0], t)
+            if solution is None:
+                raise self._lost(event, choice)
+            self._record(self.k, *solution)
             self.k += 1
-        t1 = float(departure[0])
-        while self.k < len(self.grid) and self.grid[self.k] <= t1:
-            s = float(self.grid[self.k]) - event.t
-            if not self._solve_at(event.q + s * (v + s * a / 2), float(self.grid[self.k])):
-                raise ConvergenceError(
-                    f"no solution could be found at t = {self.grid[self.k]:.10g}, just after the bifurcation",
-                    self._result(False, "stalled", "the branch could not be followed"),
-                )
-            self.k += 1
-        self._resume(departure[1], t1)
-        return self._go()
+        self._resume(after.q_after, after.t_after)
+
+    def _passage(self, event: SingularPosition, choice: int) -> Passage:
+        moving = [k for k, branch in enumerate(event.branches) if not branch.vertical]
+        velocities = [self._velocity(event, k) for k in moving]
+        v = velocities[moving.index(choice)]
+        speed = float(np.abs(v / self.posed.scale).max())
+        found = passage(event, moving.index(choice), velocities, self._solve, 1.0 / speed if speed > 0 else self.limit)
+        if found is None:
+            raise self._lost(event, choice)
+        return found
+
+    def _lost(self, event: SingularPosition, choice: int) -> ConvergenceError:
+        message = f"branch {choice} of the bifurcation at t = {event.t:.10g} could not be followed"
+        return ConvergenceError(message, self._result(False, "stalled", message))
 
     def _chosen(self, event: SingularPosition) -> int:
         met = sum(e.kind == "bifurcation" for e in self.events) - 1
@@ -374,62 +402,12 @@ class _Motion:
         if callable(choice):
             choice = choice(event)
         if not isinstance(choice, (int, np.integer)) or not 0 <= choice < len(event.branches):
-            raise ModelError(
-                f"branch {choice!r} does not exist at t = {event.t:.10g}; there are {len(event.branches)}: {event.message}"
-            )
+            raise ModelError(f"branch {choice!r} does not exist: {event.message}")
         if event.branches[choice].vertical:
-            raise ModelError(f"branch {choice} cannot be followed in time: on it the driver stands still ({event.message})")
-        return int(choice)
-
-    def _departure(self, event: SingularPosition, choice: int, v: np.ndarray) -> tuple[np.ndarray, tuple[float, np.ndarray]]:
-        """Acceleration at the bifurcation on a branch, and a nearby position beyond it to go on from.
-
-        The branch is solved for at points on both sides, where the Jacobian is regular; the acceleration is
-        interpolated from there.
-        """
-        speed = float(np.abs(v / self.posed.scale).max())
-        pace = 1.0 / speed if speed > 0 else self.limit
-        others = [self._velocity(event, k) for k in range(len(event.tangents)) if k != choice and not event.branches[k].vertical]
-        for size in (0.03, 0.01, 0.003, 0.001, 3e-4):
-            sampled = self._branch_samples(event, v, others, size * pace)
-            if sampled is not None:
-                break
-        else:
-            raise ConvergenceError(
-                f"branch {choice} at t = {event.t:.10g} could not be followed", self._result(False, "stalled", "")
+            raise ModelError(
+                f"branch {choice} cannot be followed in time: on it the driver stands still ({event.message})"
             )
-        offsets, positions, accelerations = sampled
-        weights = _lagrange_at_zero(offsets)
-        first = int(np.argmin(np.where(offsets > 0, offsets, np.inf)))
-        return weights @ accelerations, (event.t + offsets[first], positions[first])
-
-    def _branch_samples(
-        self, event: SingularPosition, v: np.ndarray, others: list[np.ndarray], size: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        offsets, positions, accelerations = [], [], []
-        for direction in (1.0, -1.0):
-            q_last, s_last = event.q, 0.0
-            v_last, a_last = v, np.zeros_like(v)
-            for k in range(1, 5):
-                s = direction * k * size
-                d = s - s_last
-                q = q_last + d * v_last + d * d * a_last / 2
-                self._plan(q, event.t + s)
-                vk, ak = np.zeros_like(v), np.zeros_like(v)
-                if co.correct(self.path, self.work, q, event.t + s, False) != 0:
-                    break
-                if not co.rates(self.path, self.work, q, event.t + s, vk, ak):
-                    break
-                apart = min((np.abs(vk - s * ak - o).max() for o in others), default=np.inf)
-                if np.abs(vk - s * ak - v).max() > 0.3 * apart:
-                    break  # that is another branch
-                offsets.append(s)
-                positions.append(q)
-                accelerations.append(ak)
-                q_last, s_last, v_last, a_last = q, s, vk, ak
-        if not any(o > 0 for o in offsets) or len(offsets) < 4:
-            return None
-        return np.array(offsets), np.array(positions), np.array(accelerations)
+        return int(choice)
 
     # --- what comes back -----------------------------------------------------------------------------------------
 
@@ -454,19 +432,9 @@ class _Motion:
         )
 
 
-def _arrival_first(event: SingularPosition, arrival: co.State, scale: np.ndarray) -> SingularPosition:
-    """Reorder the branches so that 0 is the smooth continuation of the motion that arrives."""
-    v = arrival.v + (event.t - arrival.s[co.T]) * arrival.a
-    arriving = np.append(v / scale, 1.0)
-    arriving /= np.linalg.norm(arriving)
-    order = sorted(range(len(event.tangents)), key=lambda k: -abs(float(event.tangents[k] @ arriving)))
-    from dataclasses import replace
-
-    from kempe.analysis.singular import _bifurcation
-
-    branches: list[Branch] = [event.branches[k] for k in order]
-    message = _bifurcation(event.kind, event.t, branches, event.moving)
-    return replace(event, branches=branches, tangents=[event.tangents[k] for k in order], message=message)
+def _same_time(t: float) -> float:
+    """How near a grid point must be to a singular position to count as being there."""
+    return 1e-9 * max(1.0, abs(t))
 
 
 def _hermite(t0: float, q0: Any, v0: Any, t1: float, q1: Any, v1: Any, t: float) -> np.ndarray:
@@ -474,16 +442,5 @@ def _hermite(t0: float, q0: Any, v0: Any, t1: float, q1: Any, v1: Any, t: float)
     h = t1 - t0
     s = (t - t0) / h
     return (
-        (1 + 2 * s) * (1 - s) ** 2 * q0
-        + s * (1 - s) ** 2 * h * v0
-        + s**2 * (3 - 2 * s) * q1
-        + s**2 * (s - 1) * h * v1
+        (1 + 2 * s) * (1 - s) ** 2 * q0 + s * (1 - s) ** 2 * h * v0 + s**2 * (3 - 2 * s) * q1 + s**2 * (s - 1) * h * v1
     )
-
-
-def _lagrange_at_zero(x: np.ndarray) -> np.ndarray:
-    """The weights that interpolate values given at x to zero."""
-    return np.array([np.prod([-b / (a - b) for j, b in enumerate(x) if j != k]) for k, a in enumerate(x)])
-
-
-__all__ = ["RANK", "kinematics", "time_grid"]

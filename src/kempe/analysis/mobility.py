@@ -12,8 +12,8 @@ from kempe.analysis.assembly import CLOSED, Pose, assembled, pose_array
 from kempe.analysis.posing import Posed
 from kempe.errors import ModelError
 from kempe.model import Model
-from kempe.system import Row
 from kempe.solvers.least_squares import levenberg_marquardt
+from kempe.system import Row
 
 #: A singular value below this fraction of the largest counts as zero.
 RANK = 1e-8
@@ -195,8 +195,7 @@ def _free_coordinates(null: np.ndarray, system: Any) -> list[str]:
 def _describe(name: str, m: Mobility) -> str:
     lines = [
         f"'{name}': {m.coordinates} coordinates, {m.constraints} constraints; "
-        f"Gruebler count {m.gruebler}, true degrees of freedom {m.dof}"
-        + (f", {m.drivers} driven" if m.drivers else "")
+        f"Gruebler count {m.gruebler}, true degrees of freedom {m.dof}" + (f", {m.drivers} driven" if m.drivers else "")
     ]
     permanent = [d for d in m.redundant if d.permanent]
     if permanent:
@@ -205,7 +204,7 @@ def _describe(name: str, m: Mobility) -> str:
         lines.append("  (the motion is the same without them; their reactions are not unique)")
     if m.shaky:
         lines.append(
-            f"shaky: it can move infinitesimally ({', '.join(m.free[:4])}), but no neighbouring position can be assembled"
+            f"shaky: it can move infinitesimally ({', '.join(m.free[:4])}), but no position nearby can be assembled"
         )
     elif m.singular_position:
         lines.append(

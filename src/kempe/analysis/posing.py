@@ -26,16 +26,17 @@ class Posed:
         if not (np.isfinite(self.x).all() and np.isfinite(self.drawn).all()):
             raise ModelError(_not_finite(self.system, self.x, self.drawn))
         self.size = self._size()
-        angle = self.system.is_angle
         #: Per coordinate: a movement of this much counts as one.
-        self.scale = np.where(angle, 1.0, self.size)
+        self.scale = np.where(np.isnan(self.system.natural_scale), self.size, self.system.natural_scale)
 
     def _size(self) -> float:
         """A characteristic length: the spread of the drawn lengths and the geometry's own numbers."""
-        lengths = np.abs(self.drawn[~self.system.is_angle])
+        natural = self.system.natural_scale
+        is_length = np.isnan(natural)
+        lengths = np.abs(self.drawn[is_length])
         J = np.abs(self.system.linear(self.x, self.drawn, 0.0)[1]) if self.system.m else np.zeros((0, self.system.n))
         # in a row that also has lengths, the derivative by an angle is a lever arm, which is a length
-        levers = J[(J[:, ~self.system.is_angle] > 0).any(axis=1)][:, self.system.is_angle]
+        levers = (J[(J[:, is_length] > 0).any(axis=1)] * natural)[:, ~is_length]
         candidates = np.concatenate([lengths, levers[np.isfinite(levers)].ravel()])
         largest = float(candidates.max(initial=0.0))
         return largest if largest > 0 else 1.0

@@ -8,7 +8,7 @@ branch really has; solved for the velocity it yields the tangents of all branche
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -147,16 +147,20 @@ def classify(square: Square, q: np.ndarray, t: float, zero: float = ZERO) -> Sin
     names = posed.system.names
     pose = {n[0]: float(c) for n, c in zip(names, q, strict=True)}
     moving = [names[k][0] for k in _strongest(np.abs(right).max(axis=1))]
-    blamed = list(dict.fromkeys(posed.system.rows[square.active[k]].owner for k in _strongest(np.abs(left).max(axis=1))))
-    pushed = np.abs(left.T @ Phi_t).max()
-    common: dict[str, Any] = dict(
-        t=float(t), pose=pose, singular_values=s, moving=moving, blamed=blamed, q=q.copy()
+    blamed = list(
+        dict.fromkeys(posed.system.rows[square.active[k]].owner for k in _strongest(np.abs(left).max(axis=1)))
     )
+    pushed = np.abs(left.T @ Phi_t).max()
+    common: dict[str, Any] = dict(t=float(t), pose=pose, singular_values=s, moving=moving, blamed=blamed, q=q.copy())
     if pushed > limit + zero * np.abs(Phi_t).max(initial=0.0):
         extended = np.linalg.svd(np.column_stack([J, Phi_t]), compute_uv=False)
         rank_v = int((extended > limit).sum())
         return SingularPosition(
-            kind="lock-up", ranks=(rank, rank_v, rank_v), branches=[], message=_lock_up(posed, t, blamed, moving), **common
+            kind="lock-up",
+            ranks=(rank, rank_v, rank_v),
+            branches=[],
+            message=_lock_up(posed, t, blamed, moving),
+            **common,
         )
     tangents, degenerate = _tangents(square, q, t, J, Phi_t, left)
     branches, finite = [], []
@@ -175,6 +179,16 @@ def classify(square: Square, q: np.ndarray, t: float, zero: float = ZERO) -> Sin
         tangents=finite,
         **common,
     )
+
+
+def arrival_first(event: SingularPosition, velocity: np.ndarray, scale: np.ndarray) -> SingularPosition:
+    """Reorder the branches so that 0 is the smooth continuation of a motion that arrives with a velocity."""
+    arriving = np.append(velocity / scale, 1.0)
+    arriving /= np.linalg.norm(arriving)
+    order = sorted(range(len(event.tangents)), key=lambda k: -abs(float(event.tangents[k] @ arriving)))
+    branches, tangents = [event.branches[k] for k in order], [event.tangents[k] for k in order]
+    message = _bifurcation(event.kind, event.t, branches, event.moving)
+    return replace(event, branches=branches, tangents=tangents, message=message)
 
 
 def _rank_with_gamma(
@@ -270,7 +284,9 @@ def _lock_up(posed: Posed, t: float, blamed: list[str], moving: list[str]) -> st
 
 def _bifurcation(kind: str, t: float, branches: list[Branch], moving: list[str]) -> str:
     if kind == "degenerate":
-        return f"singular position at t = {t:.10g}: velocities and accelerations do not decide how {_list(moving)} go on"
+        return (
+            f"singular position at t = {t:.10g}: velocities and accelerations do not decide how {_list(moving)} go on"
+        )
     ways = "; ".join(f"branch {k}: {_rates(b, moving)}" for k, b in enumerate(branches))
     return f"bifurcation at t = {t:.10g}: the mechanism can go on in {len(branches)} ways ({ways})"
 
@@ -278,7 +294,9 @@ def _bifurcation(kind: str, t: float, branches: list[Branch], moving: list[str])
 def _rates(branch: Branch, moving: list[str]) -> str:
     if branch.vertical:
         return f"{moving[0]} moves while the driver stands still"
-    return ", ".join(f"d {name}/dt = {branch.velocity[name]:.6g}" for name in moving[:3])
+    noise = 1e-12 * max(abs(v) for v in branch.velocity.values())
+    rates = {name: branch.velocity[name] if abs(branch.velocity[name]) > noise else 0.0 for name in moving[:3]}
+    return ", ".join(f"d {name}/dt = {rate:.6g}" for name, rate in rates.items())
 
 
 def _list(names: list[str]) -> str:

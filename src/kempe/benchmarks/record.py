@@ -24,11 +24,15 @@ class Record:
         return asdict(self)
 
 
-def more_is_better(bench: str, quantity: str, kempe: float, peer: str, value: float | None, unit: str, conditions: str) -> Record:
+def more_is_better(
+    bench: str, quantity: str, kempe: float, peer: str, value: float | None, unit: str, conditions: str
+) -> Record:
     """A comparison of rates."""
     return Record(bench, quantity, kempe, peer, value, unit, None if not value else kempe / value, conditions)
 
 
-def less_is_better(bench: str, quantity: str, kempe: float, peer: str, value: float | None, unit: str, conditions: str) -> Record:
+def less_is_better(
+    bench: str, quantity: str, kempe: float, peer: str, value: float | None, unit: str, conditions: str
+) -> Record:
     """A comparison of times."""
     return Record(bench, quantity, kempe, peer, value, unit, None if value is None else value / kempe, conditions)

@@ -75,7 +75,7 @@ class Field:
 
     def structure(self) -> Hashable:
         """Equal structures give equal equations."""
-        return type(self)
+        return (type(self),)
 
     def symbolic(self, source: Source) -> Any:
         """The field as the equations see it."""
@@ -147,14 +147,18 @@ class Part(Field):
         return [tuple(f"{self.name}.{c}" for c in channel) for channel in self.channels]  # type: ignore[misc]
 
     def is_angle(self) -> list[bool]:
-        """Which coordinates are angles (they are scaled differently from lengths)."""
+        """Which coordinates are angles: whole turns of them are no movement."""
         return [channel[0] == "angle" for channel in self.channels]
+
+    def natural_scale(self) -> list[float]:
+        """What counts as a movement of size one: 1 for an angle, NaN for a length (the mechanism's size decides)."""
+        return [1.0 if angle else float("nan") for angle in self.is_angle()]
 
     def parts(self) -> Iterable[Part]:
         return (self,) if self.channels else ()
 
     def structure(self) -> Hashable:
-        return type(self)
+        return (type(self),)
 
     def symbolic(self, source: Source) -> Any:
         return SimpleNamespace(**dict(zip([c[0] for c in self.channels], source.coordinates(self), strict=True)))
@@ -187,8 +191,18 @@ class Element:
         for field in self.fields.values():
             self.auxiliary += [p for p in field.parts() if getattr(p, "owner", None) is self]
 
-    phi: Any = None
-    kinetic: Any = None
+    def phi(self, x: Any) -> Any:
+        """The constraint equations, one for each of ``rows``."""
+        raise NotImplementedError(f"{type(self).__name__} has no constraint equations")
+
+    def kinetic(self, x: Any) -> Any:
+        """The kinetic energy."""
+        raise NotImplementedError(f"{type(self).__name__} has no inertia")
+
+    @property
+    def has_inertia(self) -> bool:
+        """Whether the element contributes kinetic energy."""
+        return type(self).kinetic is not Element.kinetic
 
     def parts(self) -> list[Part]:
         """The parts whose coordinates the element touches, each once."""

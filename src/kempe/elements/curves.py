@@ -24,6 +24,11 @@ class Curve(Field):
     def __init__(self, span: tuple[float, float]) -> None:
         self.span = span
 
+    @property
+    def scale(self) -> float:
+        """What counts as a change of the parameter by one radian."""
+        return (self.span[1] - self.span[0]) / (2 * np.pi)
+
     def at(self, s: Any) -> Any:
         """The point of the curve at parameter s, with parameters symbolic (used to find a start)."""
         return self.symbolic(DrawnSource())(s)
@@ -38,7 +43,9 @@ class curve(Curve):
         try:
             self._point = column(function(self._s))
         except Exception as error:
-            raise ModelError(f"curve: the function failed on a symbol ({error}); use kp.sin, kp.cos and such") from error
+            raise ModelError(
+                f"curve: the function failed on a symbol ({error}); use kp.sin, kp.cos and such"
+            ) from error
         if self._point.numel() != 2:
             raise ModelError(f"curve: the function must return two numbers, not {self._point.numel()}")
         self._parameters = parameters_in([ca.substitute(self._point, self._s, ca.SX(0.5))])
@@ -98,7 +105,7 @@ class _Contact(Element):
             raise ModelError(f"{what}: the curve must be kp.curve, kp.polar or kp.curve_through, not {profile!r}")
         if start is None:
             start = _nearest(base, profile, target)
-        contact = Coordinate(f"{name} s", number(start, f"{what}: start"), owner=self)
+        contact = Coordinate(f"{name} s", number(start, f"{what}: start"), owner=self, scale=profile.scale)
         super().__init__(name, base=base, profile=profile, s=contact, follower=target, **f)
 
     def contact(self, x: Any) -> tuple[Any, Any]:
@@ -154,9 +161,7 @@ class CamRoller(_Contact):
     ) -> None:
         what = f"cam '{name}'"
         base, follower = attach(what, i, j, None, (0.0, 0.0), on_j)
-        super().__init__(
-            name, what, base, profile, follower, start, radius=positive(radius, f"{what}: roller radius")
-        )
+        super().__init__(name, what, base, profile, follower, start, radius=positive(radius, f"{what}: roller radius"))
 
     def phi(self, x: Any) -> Any:
         position, tangent = self.contact(x)

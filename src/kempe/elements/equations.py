@@ -21,10 +21,10 @@ class SystemEquations(Element):
         self._q, self._t, self._p, self._phi, self._mass = symbols
         self.rows = tuple(rows)
         super().__init__(name, coordinates=list(coordinates), numbers=list(numbers))
-        if self._phi is None or self._phi.numel() == 0:
-            self.phi = None
-        if self._mass is None:
-            self.kinetic = None
+
+    @property
+    def has_inertia(self) -> bool:
+        return self._mass is not None
 
     def structure(self) -> Any:
         outputs = [e for e in (self._phi, self._mass) if e is not None]

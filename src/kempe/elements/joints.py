@@ -225,12 +225,16 @@ class Gear(Element):
         ratio = number(ratio, f"{what}: ratio")
         if evaluate([ratio])[0] == 0.0:
             raise ModelError(f"{what}: the ratio must not be zero")
-        angles = [as_quantity(wheel, f"{what}: wheel") for wheel in (i, j)]
         if i is j:
             raise ModelError(f"{what} connects '{i.name}' with itself")
-        arm = None if carrier is None or not list(carrier.parts()) else as_quantity(carrier, f"{what}: carrier")
-        a, b, c = (0.0 if w is None else drawn_value(w) for w in (angles[0], angles[1], arm))
-        super().__init__(name, i=angles[0], j=angles[1], arm=arm, ratio=ratio, constant=(b - c) - ratio * (a - c))
+        # a wheel or carrier that is the ground does not turn
+        wheels = [
+            None if part is None or isinstance(part, Ground) else as_quantity(part, f"{what}: {role}")
+            for role, part in (("wheel", i), ("wheel", j), ("carrier", carrier))
+        ]
+        a, b, c = (0.0 if w is None else drawn_value(w) for w in wheels)
+        constant = (b - c) - ratio * (a - c)
+        super().__init__(name, i=wheels[0], j=wheels[1], arm=wheels[2], ratio=ratio, constant=constant)
 
     def phi(self, x: Any) -> Any:
         i, j, c = (0.0 if w is None else w.value for w in (x.i, x.j, x.arm))
@@ -262,9 +266,7 @@ class RackAndPinion(Joint):
         guide = base.at_world((0.0, 0.0), axis)
         slid, turned = Displacement(guide, rack.at((0.0, 0.0))), Angle(guide, pinion.at((0.0, 0.0)))
         r = number(radius, f"{what}: radius")
-        super().__init__(
-            name, i=turned, j=slid, radius=r, constant=plain(drawn_value(slid) - r * drawn_value(turned))
-        )
+        super().__init__(name, i=turned, j=slid, radius=r, constant=plain(drawn_value(slid) - r * drawn_value(turned)))
 
     def phi(self, x: Any) -> Any:
         return x.j.value - x.radius * x.i.value - x.constant

@@ -97,8 +97,11 @@ class RigidLink(Element):
             places=[list(vector(p, f"{what}: place")) for p in places],
             inertial=inertial,
         )
-        if not inertial:
-            self.kinetic = None
+        self._has_inertia = bool(inertial)
+
+    @property
+    def has_inertia(self) -> bool:
+        return self._has_inertia
 
     def phi(self, x: Any) -> list[Any]:
         first, second, *others = [p.r for p in x.points]
@@ -109,7 +112,7 @@ class RigidLink(Element):
             equations += [gap[0], gap[1]]
         return equations
 
-    def kinetic(self, x: Any) -> Any:  # type: ignore[override]
+    def kinetic(self, x: Any) -> Any:
         mass, xg, yg, inertia = x.inertial
         v = x.d(x.points[0].r)
         a = (x.d(x.points[1].r) - v) / x.length  # velocity gained per unit along the bar's axis

@@ -15,6 +15,10 @@ from kempe.errors import ModelError
 #: A number in a model: a float, or a CasADi scalar made of design parameters.
 Number: TypeAlias = "float | ca.SX"
 
+# CasADi announces a change of what numpy functions return for its symbols; Kempe does not depend on it.
+if hasattr(ca.GlobalOptions, "setNumpyMode"):
+    ca.GlobalOptions.setNumpyMode(-1)
+
 _known: weakref.WeakValueDictionary[int, Parameter] = weakref.WeakValueDictionary()
 
 

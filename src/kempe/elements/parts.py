@@ -168,16 +168,27 @@ class Coordinate(Part):
 
     channels: ClassVar[tuple[tuple[str, str, str], ...]] = (("value", "v", "a"),)
 
-    def __init__(self, name: str, start: Any = 0.0, owner: Element | None = None, angle: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        start: Any = 0.0,
+        owner: Element | None = None,
+        angle: bool = False,
+        scale: float | None = None,
+    ) -> None:
         super().__init__(name, (number(start, f"coordinate '{name}': start"),))
         self.owner = owner
         self._angle = angle
+        self._scale = scale
 
     def names(self) -> list[tuple[str, str, str]]:
         return [(self.name, f"{self.name}.v", f"{self.name}.a")]
 
     def is_angle(self) -> list[bool]:
         return [self._angle]
+
+    def natural_scale(self) -> list[float]:
+        return [self._scale] if self._scale is not None else super().natural_scale()
 
     def symbolic(self, source: Source) -> Any:
         return source.coordinates(self)[0]

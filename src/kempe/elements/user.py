@@ -50,9 +50,7 @@ class _Body(Field):
 
     def symbolic(self, source: Source) -> Any:
         values = [ca.SX(v) for v in source.numbers(list(self.parameters))]
-        return lambda own: ca.substitute(
-            [self.value], [self._symbols, *map(ca.SX, self.parameters)], [own, *values]
-        )[0]
+        return lambda own: ca.substitute([self.value], [self._symbols, *map(ca.SX, self.parameters)], [own, *values])[0]
 
 
 class UserConstraint(Element):

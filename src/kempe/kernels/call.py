@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from kempe.kernels.compiler import call_address
 
-if numba.config.DISABLE_JIT:
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
     def call_kernel(address: int, x: np.ndarray, x_at: int, y: np.ndarray, y_at: int) -> None:
         """Call ``void f(double* x, double* y)`` on ``x[x_at:]`` and ``y[y_at:]``."""

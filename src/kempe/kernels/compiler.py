@@ -8,6 +8,7 @@ simply not used. Set ``KEMPE_CACHE`` to place it (an empty value switches it off
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import logging
@@ -69,10 +70,8 @@ def _target() -> Any:
 @cache
 def _initialise() -> None:
     # Newer llvmlite initialises LLVM itself, and calling initialize() there is an error.
-    try:
+    with contextlib.suppress(RuntimeError):
         llvm.initialize()
-    except RuntimeError:
-        pass
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
 

@@ -77,9 +77,25 @@ ARITHMETIC: dict[int, Callable[..., str]] = {
 COMPARISONS: dict[int, str] = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une"}
 
 _NAMES = {getattr(ca, n): n[3:].lower() for n in dir(ca) if n.startswith("OP_")}
-_LIBM_UNARY = "exp log tan asin acos atan sinh cosh tanh asinh acosh atanh erf log1p expm1".split()
-_LIBM_BINARY = "pow atan2 fmod remainder hypot fmin fmax".split()
-_INTRINSICS_UNARY = "sqrt fabs floor ceil sin cos".split()
+_LIBM_UNARY = [
+    "exp",
+    "log",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "erf",
+    "log1p",
+    "expm1",
+]
+_LIBM_BINARY = ["pow", "atan2", "fmod", "remainder", "hypot", "fmin", "fmax"]
+_INTRINSICS_UNARY = ["sqrt", "fabs", "floor", "ceil", "sin", "cos"]
 _DECLARATIONS = "\n".join(
     [f"declare double @{n}(double) nounwind readnone" for n in _LIBM_UNARY]
     + [f"declare double @{n}(double, double) nounwind readnone" for n in _LIBM_BINARY]

@@ -64,7 +64,7 @@ class MechanismModel(Model):
         return point
 
     def bar(self, name: str, first: el.Point, second: el.Point, **options: Any) -> el.Bar:
-        """A rigid bar between two points; options: ``length`` (as drawn), ``mass`` (uniform), ``centre``, ``inertia``."""
+        """A rigid bar between two points; options: ``length``, ``mass`` (uniform), ``centre``, ``inertia``."""
         return self.add(el.RigidLink(name, (first, second), **options)).carrier
 
     def plate(self, name: str, *points: el.Point, **options: Any) -> el.Bar:

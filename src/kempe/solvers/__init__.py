@@ -1,0 +1,1 @@
+"""Compiled solvers: sparse factorisation, Newton, continuation. They know nothing of mechanics."""

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-
 from kempe.solvers.jit import borrow, compiled
 from kempe.solvers.program import Layout, load, load_rates, run, size_out, size_y
 from kempe.solvers.sparse_lu import GROWTH, determinant_sign, factor, size_lu, solve, solve_transposed
@@ -66,7 +65,8 @@ T, SIGMA, SIGMA_1, T_1, SIGMA_2, T_2, H, DET, REFERENCE = range(9)
 def new_state(n: int) -> State:
     """An empty state."""
     whole = np.zeros(6 * n + 9)
-    state = State(*whole[: 6 * n].reshape(6, n), whole[6 * n :], whole)
+    q, v, a, b, left, right = whole[: 6 * n].reshape(6, n)
+    state = State(q, v, a, b, left, right, whole[6 * n :], whole)
     state.left[:] = 1.0 / np.sqrt(n)
     state.right[:] = 1.0 / np.sqrt(n)
     return state
@@ -87,13 +87,13 @@ def new_work(path: Path, x: np.ndarray) -> Work:
     """Scratch memory; x holds the numbers of the elements."""
     n = len(path.scale)
     y = max(1, *(size_y(p) for p in (path.position, path.acceleration, path.layout.arguments)))
-    sizes = (y, size_out(path.position), len(path.row_scale), size_lu(path.plan))
-    return Work(x, *(np.zeros(size) for size in sizes), np.zeros((8, n)))
+    out, gamma, lu = (np.zeros(k) for k in (size_out(path.position), len(path.row_scale), size_lu(path.plan)))
+    return Work(x, np.zeros(y), out, gamma, lu, np.zeros((8, n)))
 
 
 @compiled
 def copy(source, target):
-    """target = source, entry by entry (a slice assignment costs more than the copy for short vectors)."""
+    """Target = source, entry by entry (a slice assignment costs more than the copy for short vectors)."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 
@@ -140,7 +140,7 @@ def _active(path, full, offset, sign, b):
 
 @compiled
 def _jacobian_times(path, values, w, b, sign):
-    """b += sign * J w on the active rows."""
+    """B += sign * J w on the active rows."""
     for k in range(values.shape[0]):
         row = path.entry_row[k]
         if row >= 0:
@@ -282,7 +282,7 @@ def stride(path, state):
 
 @compiled
 def copy_state(source, target):
-    """target = source."""
+    """Target = source."""
     copy(source.whole, target.whole)
 
 

@@ -37,7 +37,7 @@ def compiled(function: Callable[..., Any]) -> Any:
     return _versioned(numba.njit(nogil=True, cache=True, error_model="numpy")(function))
 
 
-if numba.config.DISABLE_JIT:
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
     def borrow(value: Any) -> Any:
         """The value itself."""
@@ -60,9 +60,10 @@ else:
                 array.parent = cgutils.get_null_value(array.parent.type)
                 return array._getvalue()
             if isinstance(kind, types.BaseTuple):
+                members: Any = kind
                 parts = cgutils.unpack_tuple(builder, item)
                 return context.make_tuple(
-                    builder, kind, [uncounted(context, builder, k, v) for k, v in zip(kind.types, parts, strict=True)]
+                    builder, kind, [uncounted(context, builder, k, v) for k, v in zip(members, parts, strict=True)]
                 )
             return item
 

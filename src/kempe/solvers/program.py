@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-
 from kempe.kernels.call import call_kernel
 from kempe.solvers.jit import compiled
 from kempe.solvers.pack import pack, part

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-
 from kempe.solvers.jit import compiled
 from kempe.solvers.pack import pack, part
 
@@ -99,7 +98,7 @@ def factor(plan, values, lu, work):
 
 @compiled
 def solve(plan, lu, b, x, work):
-    """x = A^-1 b."""
+    """X = A^-1 b."""
     start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
     row_perm, column_perm = part(plan, ROW_PERM), part(plan, COLUMN_PERM)
     n = diagonal.shape[0]
@@ -119,7 +118,7 @@ def solve(plan, lu, b, x, work):
 
 @compiled
 def solve_transposed(plan, lu, b, x, work):
-    """x = A^-T b."""
+    """X = A^-T b."""
     start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
     row_perm, column_perm = part(plan, ROW_PERM), part(plan, COLUMN_PERM)
     n = diagonal.shape[0]

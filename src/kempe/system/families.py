@@ -42,15 +42,13 @@ class Family:
         source = KernelSource(element)
         view = element.view(source)
         self.q, self.v, self.t = source.q, source.v, source.t
-        self.phi = None
-        if element.phi is not None:
-            result = element.phi(view)
-            rows = result if isinstance(result, (list, tuple)) else [result]
-            self.phi = ca.vertcat(*[ca.vec(ca.SX(row)) for row in rows])
-        self.energy = None if element.kinetic is None else ca.SX(element.kinetic(view))
+        result = element.phi(view) if element.rows else []
+        rows = result if isinstance(result, (list, tuple)) else [result]
+        self.phi = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.SX(row)) for row in rows])
+        self.energy = ca.SX(element.kinetic(view)) if element.has_inertia else None
         self.p, self.pieces = source.p, source.pieces
         self.arguments = ca.vertcat(ca.SX(0, 1), *source.arguments)
-        self.n_rows = 0 if self.phi is None else self.phi.numel()
+        self.n_rows = self.phi.numel()
         self.lam = ca.SX.sym("lam", self.n_rows)
         self.x = ca.vertcat(self.q, self.v, self.t, self.p, self.pieces, self.lam)
         sizes = [s.numel() for s in (self.q, self.v, self.t, self.p, self.pieces, self.lam)]
@@ -75,7 +73,11 @@ class Family:
         if variant == "curvature":
             gradient = ca.mtimes(self.Phi_q.T, self.lam)
             speed = ca.mtimes(self._derivative(self.phi, self.t).T, self.lam)
-            return [self._derivative(gradient, self.q), self._derivative(gradient, self.t), self._derivative(speed, self.t)]
+            return [
+                self._derivative(gradient, self.q),
+                self._derivative(gradient, self.t),
+                self._derivative(speed, self.t),
+            ]
         if variant == "parameter":
             return [self._derivative(self.phi, self.p)]
         if variant == "mass":
@@ -103,7 +105,8 @@ class Family:
 
     def _build(self, name: str) -> Variant:
         expressions = self._expressions(name)
-        blocks, values = [], []
+        blocks: list[Block] = []
+        values: list[Any] = []
         for expression in expressions:
             expression = ca.sparsify(ca.SX(expression))
             rows, columns = expression.sparsity().get_triplet()

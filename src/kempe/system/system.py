@@ -58,18 +58,22 @@ class System:
         self.first = {}
         self.names: list[tuple[str, str, str]] = []
         angles: list[bool] = []
+        natural: list[float] = []
         for part in self.parts:
             self.first[part.name] = len(self.names)
             self.names += part.names()
             angles += part.is_angle()
+            natural += part.natural_scale()
         self.is_angle = np.array(angles, dtype=bool)
+        #: Per coordinate: what counts as a movement of one; NaN where the mechanism's size decides.
+        self.natural_scale = np.array(natural, dtype=float)
         self.n = len(self.names)
         self.elements = list(model.elements.values())
         self.families: list[Family] = [family_of(e) for e in self.elements]
         self.rows = [
             Row(element, name, drives)
             for element in self.elements
-            if element.phi is not None
+            if element.rows
             for name, drives in zip(element.rows, element.drives_rows(), strict=True)
         ]
         self.m = len(self.rows)
@@ -202,7 +206,7 @@ class System:
 
     @cached_property
     def acceleration(self) -> np.ndarray:
-        """gamma."""
+        """Gamma."""
         using = self._constrained
         outputs = [[self.rows_of[k][self.families[k].variant("acceleration").blocks[0].rows]] for k in using]
         return self._program("acceleration", using, outputs, self.m)
@@ -230,7 +234,9 @@ class System:
 
     # --- one-off evaluations from Python -----------------------------------------------------------------------
 
-    def evaluate(self, program: np.ndarray, x: np.ndarray, q: Any, t: float, v: Any = None, lam: Any = None) -> np.ndarray:
+    def evaluate(
+        self, program: np.ndarray, x: np.ndarray, q: Any, t: float, v: Any = None, lam: Any = None
+    ) -> np.ndarray:
         """Run one program once; x is changed only in its coordinate, rate, time and multiplier places."""
         y = np.zeros(max(size_y(program), size_y(self.layout.arguments), 1))
         out = np.zeros(size_out(program))

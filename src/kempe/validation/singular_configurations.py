@@ -83,7 +83,9 @@ def _lock_up() -> Iterator[Row]:
         ranks = f"{event.ranks[0]}, {event.ranks[1]}"
         yield match(CASE, f"l = 0.5, grid {step}: ranks of Phi_q, [Phi_q nu]", "2, 3", ranks, printed="2, 3")
         for name, truth in (("x2", 3**0.5 / 2), ("f1", pi / 6), ("f2", 0.0)):
-            yield compare(CASE, f"l = 0.5, grid {step}: {name} at the lock-up", truth, event.pose[name], 1e-12, printed=truth)
+            yield compare(
+                CASE, f"l = 0.5, grid {step}: {name} at the lock-up", truth, event.pose[name], 1e-12, printed=truth
+            )
 
 
 def _event(system: kp.Equations, step: float) -> Any:
@@ -127,7 +129,14 @@ def _closed_form(t: float, branch: int) -> dict[str, float]:
     """The two motions for l = 1, exactly."""
     f1, w = pi * t / 12, pi / 12
     if branch == 0:
-        return {"x2": 2 * cos(f1), "f2": pi / 2 - f1, "x2.v": -2 * w * sin(f1), "f2.v": -w, "x2.a": -2 * w * w * cos(f1), "f2.a": 0.0}
+        return {
+            "x2": 2 * cos(f1),
+            "f2": pi / 2 - f1,
+            "x2.v": -2 * w * sin(f1),
+            "f2.v": -w,
+            "x2.a": -2 * w * w * cos(f1),
+            "f2.a": 0.0,
+        }
     return {"x2": 0.0, "f2": f1 - pi / 2, "x2.v": 0.0, "f2.v": w, "x2.a": 0.0, "f2.a": 0.0}
 
 
@@ -157,5 +166,10 @@ def _printed_times(system: kp.Equations) -> Iterator[Row]:
                 truth = _closed_form(t, branch)[quantity]
                 tolerance = max(1e-12, 8 * eps / near**lost / (abs(truth) or 1.0))
                 yield compare(
-                    CASE, f"l = 1, {name}: {quantity} at t = {t}", truth, float(result.array(quantity)[k]), tolerance, printed=digits
+                    CASE,
+                    f"l = 1, {name}: {quantity} at t = {t}",
+                    truth,
+                    float(result.array(quantity)[k]),
+                    tolerance,
+                    printed=digits,
                 )
