@@ -170,3 +170,25 @@ def test_threads_compile_the_same_kernel_once(fresh: Path) -> None:
         thread.join()
     assert len({kernel.address for kernel in kernels}) == 1
     assert kernels[0](AT)[0] == 13.0 * 0.3**2 - 1.2
+
+
+def test_machine_code_that_is_let_go_harms_no_other(tmp_path: Path) -> None:
+    """Each engine is freed on its own (in another process, because the failure would be a crash)."""
+    let_go = """
+import gc
+from kempe.kernels import compiler
+kept = kernels.pop()
+del kernels
+compiler._loaded.clear()
+gc.collect()
+print(json.dumps([list(kept(np.array([0.3, -1.2]))), list(compile_function(x, x)(np.array([1.0, 2.0])))]))
+"""
+    process = subprocess.run(
+        [sys.executable, "-c", WORKER + let_go],
+        env={**os.environ, "KEMPE_CACHE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert process.returncode == 0, process.stderr
+    np.testing.assert_allclose(json.loads(process.stdout.splitlines()[-1]), [EXPECTED[-1], [1.0, 2.0]], rtol=1e-15)

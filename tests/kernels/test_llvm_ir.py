@@ -249,7 +249,7 @@ CHOICES: dict[str, tuple[Callable, list[tuple[float, float, float, float]]]] = {
         lambda x: ca.if_else(x > 0, x, 0) ** 1.5,
         [(-1, 0, 0, 0), (0, 0, 0, 0), (4, 8, 3, 3 / 8)],
     ),
-    "greatest": (lambda x: ca.fmax(x, 0) ** 1.5, [(4, 8, 3, 3 / 8)]),
+    "greatest": (lambda x: ca.fmax(x, 0) ** 1.5, [(4, 8, 3, 3 / 8), (-1, 0, 0, 0)]),
     "smallest": (lambda x: ca.fmin(x, 0) ** 2, [(-3, 9, -6, 2), (0, 0, 0, 0.5), (2, 0, 0, 0)]),
 }
 

@@ -333,7 +333,7 @@ def test_a_constraint_must_work_on_symbols(m: kp.Mechanism) -> None:
     refused(m, lambda m: m.constraint("n", lambda a: a.height, m["a"]), says)
     refused(m, lambda m: m.constraint("n", lambda a, b, c: a.x, m["a"]), f"{says}.*takes 3 arguments")
     refused(m, lambda m: m.constraint("n", lambda a: [], m["a"]), f"{says}.*no equation")
-    refused(m, lambda m: m.constraint("n", lambda a: a.x, m["a"], rows=("u", "w")), f"{says}.*2 row names")
+    refused(m, lambda m: m.constraint("n", lambda a: a.x, m["a"], rows=("u", "w")), f"{says}.*row names")
     refused(m, lambda m: m.constraint("n", 3, m["a"]), f"{says} needs a function")
     refused(m, lambda m: m.constraint("n", lambda a: a.x - FOREIGN_NUMBER, m["a"]), "'n'.*'L'.*another model")
     refused(m, lambda m: m.constraint("n", lambda a: a.x - ca.SX.sym("stray"), m["a"]), "'stray'")
@@ -480,8 +480,8 @@ def test_unknown_coordinates_and_velocities_are_reported_with_the_known_ones() -
         ([0, 1, math.inf], "finite"),
         ([], "at least one"),
         ([[0, 1]], "list"),
-        (math.nan, "above zero"),
-        (math.inf, "above zero"),
+        (math.nan, "finite"),
+        (math.inf, "finite"),
         (0.0, "above zero"),
         (-1.0, "above zero"),
     ],
@@ -495,7 +495,7 @@ def test_options_of_kinematics_are_checked() -> None:
     m = slider(push=FORWARD)
     with pytest.raises(kp.ModelError, match="on_singular must be 'raise', 'stop' or 'cross', not 'jump'"):
         m.kinematics(1.0, on_singular="jump")
-    with pytest.raises(kp.ModelError, match="steps must be at least 1"):
+    with pytest.raises(kp.ModelError, match="steps must be a whole number"):
         m.kinematics(1.0, steps=0)
     with pytest.raises(kp.ModelError, match="unknown parameter 'width'"):
         m.kinematics(1.0, parameters={"width": 1.0})

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kempe.analysis.posing import Posed
+from kempe.elements import plain_number, positive
 from kempe.errors import AssemblyError, ModelError
 from kempe.model import Model
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt, shortest_step
@@ -67,6 +68,7 @@ def assemble(
     rates ("crank.omega") that are kept as far as the joints allow; the others follow. Raises AssemblyError with the
     closest pose and the open joints when there is no such pose.
     """
+    time = plain_number(time, "the time")
     posed = Posed(model, parameters)
     if start is not None:
         posed.drawn = pose_array(posed, start)
@@ -77,6 +79,8 @@ def assemble(
 
 def pose_array(posed: Posed, pose: Pose) -> np.ndarray:
     """The coordinates of a pose in the system's order."""
+    if not isinstance(pose, Pose):
+        raise ModelError(f"a start must be a pose, as m.assemble() returns it, not {type(pose).__name__}")
     missing = [n[0] for n in posed.system.names if n[0] not in pose.values]
     if missing:
         raise ModelError(f"the pose lacks {', '.join(missing)}")
@@ -107,7 +111,7 @@ def assembled(
     if best.residual > CLOSED:
         best = _restarted(posed, residual, give, stride, best)
     if best.residual > CLOSED:
-        raise _open(posed, best.q, time)
+        raise _open(posed, _closest(residual, best.q, give), time)
     return _nearest(posed, residual, give, stride, best.q)
 
 
@@ -134,10 +138,8 @@ def _give(posed: Posed, hold: Iterable[str], weights: Mapping[str, float] | None
     """How far each coordinate gives way: its scale squared over its weight, zero when held."""
     give = posed.scale**2
     for name, weight in (weights or {}).items():
-        if not (np.isfinite(weight) and weight > 0):
-            raise ModelError(f"the weight of '{name}' must be above zero, not {weight!r}")
-        give[_coordinate(posed, name)] /= weight
-    for name in hold:
+        give[_coordinate(posed, name)] /= positive(weight, f"the weight of '{name}'")
+    for name in [hold] if isinstance(hold, str) else hold:
         give[_coordinate(posed, name)] = 0.0
     return give
 
@@ -195,6 +197,31 @@ def _nearest(posed: Posed, residual: Any, give: np.ndarray, stride: np.ndarray, 
     return q
 
 
+def _closest(residual: Any, q: np.ndarray, give: np.ndarray) -> np.ndarray:
+    """The pose of least violation near q."""
+    from scipy.optimize import least_squares
+
+    if not np.isfinite(residual(q)[0]).all():
+        return q
+    free = np.flatnonzero(give > 0)
+
+    def moved(z: np.ndarray) -> np.ndarray:
+        p = q.copy()
+        p[free] += z * np.sqrt(give[free])
+        return p
+
+    found = least_squares(
+        lambda z: np.nan_to_num(residual(moved(z))[0], posinf=1e6),
+        np.zeros(len(free)),
+        jac=lambda z: np.asarray(residual(moved(z))[1])[:, free] * np.sqrt(give[free]),
+        xtol=1e-14,
+        ftol=1e-15,
+        gtol=1e-14,
+        max_nfev=400,
+    )
+    return moved(found.x)
+
+
 def _open(posed: Posed, q: np.ndarray, time: float) -> AssemblyError:
     """The error that names each open joint and its gap at the closest pose found."""
     Phi = posed.Phi(q, time)
@@ -204,6 +231,11 @@ def _open(posed: Posed, q: np.ndarray, time: float) -> AssemblyError:
         name = row.owner
         gaps[name] = float(np.hypot(gaps.get(name, 0.0), gap))
         sizes[name] = float(np.hypot(sizes.get(name, 0.0), size))
+    undefined = [name for name, size in sizes.items() if not np.isfinite(size)]
+    if undefined:
+        listed = ", ".join(f"'{name}'" for name in undefined)
+        message = f"cannot assemble '{posed.model.name}': not defined in the drawn pose: {listed}"
+        return AssemblyError(message, named_pose(posed, q), dict.fromkeys(undefined, np.inf))
     worst = max(sizes.values())
     open_joints = {name: gaps[name] for name in sorted(gaps, key=lambda n: -sizes[n]) if sizes[name] > 1e-3 * worst}
     listed = ", ".join(f"'{name}' by {gap:.4g}" for name, gap in list(open_joints.items())[:8])
@@ -216,18 +248,24 @@ def consistent_velocity(
     posed: Posed, q: np.ndarray, time: float, given: Mapping[str, float] | None = None
 ) -> np.ndarray:
     """Velocities that satisfy Phi_q v = nu: the given ones kept as far as possible, the others as small as possible."""
-    wish, give = np.zeros(posed.system.n), posed.scale**2
     rates = [n[1] for n in posed.system.names]
+    wanted: dict[int, float] = {}
     for name, value in (given or {}).items():
         if name not in rates:
             raise ModelError(f"there is no velocity '{name}'; the velocities are {', '.join(rates)}")
-        wish[rates.index(name)] = value
-        give[rates.index(name)] *= 1e-8  # given rates are stiff, the others follow
+        wanted[rates.index(name)] = plain_number(value, f"velocity '{name}'")
     _, J, nu = posed.linear(q, time)
     scale = posed.row_scale
-    v = wish
-    for _ in range(3):
-        v = v + shortest_step(J / scale[:, None], (J @ v - nu) / scale, give)
+    scaled = J * posed.scale / scale[:, None]
+    w = np.linalg.lstsq(scaled, nu / scale, rcond=1e-12)[0]  # rates in mechanism sizes per time
+    w += np.linalg.lstsq(scaled, nu / scale - scaled @ w, rcond=1e-12)[0]
+    if wanted:
+        _, s, Vt = np.linalg.svd(scaled)
+        free = Vt[int((s > 1e-12 * s.max(initial=1e-300)).sum()) :].T  # motions the constraints leave open
+        which = list(wanted)
+        missing = np.array(list(wanted.values())) / posed.scale[which] - w[which]
+        w += free @ np.linalg.lstsq(free[which], missing, rcond=1e-12)[0]
+    v = w * posed.scale
     gap = (J @ v - nu) / scale
     if np.abs(gap).max(initial=0.0) > 1e-9 * max(1.0, float(np.abs(v / posed.scale).max(initial=0.0))):
         worst = posed.system.rows[int(np.argmax(np.abs(gap)))]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from kempe.analysis.assembly import Pose, assembled, pose_array
-from kempe.analysis.mobility import constraint_rank, mobility
+from kempe.analysis.mobility import constraint_rank, mobility, neighbours
 from kempe.analysis.passage import Passage, passage
 from kempe.analysis.posing import Posed
 from kempe.analysis.singular import Located, SingularPosition, Square, arrival_first, classify, locate
+from kempe.elements import plain_number, positive
 from kempe.errors import ConvergenceError, ModelError, SingularPositionError
 from kempe.model import Model
 from kempe.results import Result
@@ -60,12 +61,14 @@ def kinematics(
 def time_grid(times: Any, steps: int) -> np.ndarray:
     """An increasing grid from what the user gave."""
     if np.ndim(times) == 0:
-        if not (np.isfinite(times) and times > 0):
-            raise ModelError(f"the end time must be above zero, not {times!r}")
-        if steps < 1:
-            raise ModelError(f"steps must be at least 1, not {steps!r}")
-        return np.linspace(0.0, float(times), int(steps) + 1)
-    grid = np.ascontiguousarray(times, dtype=float)
+        end = float(positive(plain_number(times, "the end time"), "the end time"))
+        if not isinstance(steps, (int, np.integer)) or steps < 1:
+            raise ModelError(f"steps must be a whole number of at least 1, not {steps!r}")
+        return np.linspace(0.0, end, int(steps) + 1)
+    try:
+        grid = np.ascontiguousarray(times, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError("times must be numbers") from None
     if grid.ndim != 1 or len(grid) == 0:
         raise ModelError(f"times must be a list of at least one time, not an array of shape {grid.shape}")
     if not np.isfinite(grid).all():
@@ -123,28 +126,47 @@ class _Motion:
         """Drivers must be neither too few nor contradict joints or each other."""
         posed, system = self.posed, self.posed.system
         own = ~system.drives
-        rank_own = constraint_rank(J[own], posed.scale, self.row_scale[own])[0]
+        rank_own, _, (_, _, Vt_own) = constraint_rank(J[own], posed.scale, self.row_scale[own])
         rank, _, (U, _, Vt) = constraint_rank(J, posed.scale, self.row_scale)
         if rank < system.n and system.m == system.n and rank_own == own.sum():
+            self._check_dependence(q, t, own, Vt_own[rank_own:].T, U[:, rank:], Vt[rank:])
             return  # a singular position of a properly driven mechanism: classified later
         info = mobility(
             posed.model, time=t, parameters=dict(zip(posed.model.parameters, posed.parameters, strict=True))
         )
         driven = int(system.drives.sum())
         if driven and driven > info.dof:
-            left = U[:, rank:]
-            involved = [system.rows[k].owner for k in np.flatnonzero(np.abs(left).max(axis=1, initial=0) > 1e-7)]
-            names = ", ".join(f"'{n}'" for n in dict.fromkeys(involved))
             raise ModelError(
                 f"'{posed.model.name}' has too many drivers: {info.dof} degrees of freedom, {driven} driven; "
-                f"these contradict or repeat each other: {names}"
+                f"these contradict or repeat each other: {self._owners(U[:, rank:])}"
             )
         if rank < system.n and not info.singular_position and driven < info.dof:
-            free = [system.names[k][0] for k in np.argsort(-np.abs(Vt[rank:]).max(axis=0))[:6]]
             raise ModelError(
                 f"'{posed.model.name}' is not fully driven: {info.dof} degrees of freedom, {driven} driven; "
-                f"still free: {', '.join(free)}"
+                f"still free: {self._free(Vt[rank:])}"
             )
+
+    def _check_dependence(
+        self, q: np.ndarray, t: float, own: np.ndarray, null: np.ndarray, left: np.ndarray, right: np.ndarray
+    ) -> None:
+        """A driver that depends on the joints in neighbouring positions too drives nothing."""
+        posed, system = self.posed, self.posed.system
+        near = neighbours(posed, q, t, own, null)
+        ranks = [constraint_rank(posed.linear(p, t)[1], posed.scale, self.row_scale)[0] for p in near]
+        if near and max(ranks) < system.n:
+            raise ModelError(
+                f"'{posed.model.name}' is not fully driven: these contradict or repeat each other: "
+                f"{self._owners(left)}; still free: {self._free(right)}"
+            )
+
+    def _owners(self, left: np.ndarray) -> str:
+        rows = np.flatnonzero(np.abs(left).max(axis=1, initial=0.0) > 1e-7)
+        return ", ".join(f"'{name}'" for name in dict.fromkeys(self.posed.system.rows[k].owner for k in rows))
+
+    def _free(self, right: np.ndarray) -> str:
+        weight = np.abs(right).max(axis=0)
+        order = [k for k in np.argsort(-weight, kind="stable") if weight[k] > 1e-9]
+        return ", ".join(self.posed.system.names[k][0] for k in order[:6])
 
     def _choose_rows(self, q: np.ndarray, t: float) -> None:
         """Choose independent rows to solve for; redundant ones must then hold by themselves."""
@@ -169,17 +191,8 @@ class _Motion:
         values = out[system.m : system.m + len(rows)]
         used = np.flatnonzero(place[rows] >= 0)
         plan = plan_lu(system.n, place[rows][used], columns[used], values[used], used)
-        self.path = co.Path(
-            system.layout,
-            system.position,
-            system.acceleration,
-            plan,
-            self.active.astype(np.int64),
-            place[rows],
-            columns,
-            self.posed.scale,
-            self.row_scale,
-        )
+        indices = [system.position, system.acceleration, plan, self.active, place[rows], columns]
+        self.path = co.make_path(system.layout, indices, self.posed.scale, self.row_scale)
         self.work = co.new_work(self.path, self.posed.x)
         self.stats["replans"] += 1
 
@@ -230,13 +243,15 @@ class _Motion:
         co.copy_state(self.before, self.state)
         self._plan(pose, t)
         co.rates(self.path, self.work, self.state.q, t, self.state.v.copy(), self.state.a.copy())
-        self.state.s[co.DET] = co.determinant_sign(self.path.plan, self.work.lu)
+        self.state.s[co.DET] = co.determinant(self.path, self.work)
 
     def _investigate(self, code: int) -> SingularPosition | None:
         """Look for the singular position that a stall, a sign change or a dip of the singular value announces."""
         state, before = self.state, self.before
         self.stats["events located"] += 1
         t0, t1 = float(before.s[co.T]), float(state.s[co.T])
+        if self._better_rows(code):
+            return None
         if code == co.STALL:
             reach = self.usual_limit
             for found in (
@@ -268,6 +283,33 @@ class _Motion:
             self.k += 1
         return None
 
+    def _classified(self, found: Located, back: co.State) -> SingularPosition | None:
+        """What a located position is; with redundant constraints, the chosen rows alone may be singular there."""
+        event = classify(self.square, found.q, found.t)
+        if event is not None and self.posed.system.m > self.posed.system.n:
+            J = self.posed.linear(found.q, found.t)[1]
+            if constraint_rank(J, self.posed.scale, self.row_scale)[0] == self.posed.system.n:
+                q, t = back.q.copy(), float(back.s[co.T])
+                self._choose_rows(found.q, found.t)
+                self._resume(q, t)
+                return None
+        return event
+
+    def _better_rows(self, code: int) -> bool:
+        """With redundant constraints: whether only the chosen rows are nearly singular; then others are chosen."""
+        if self.posed.system.m == self.posed.system.n:
+            return False
+        back = self.state if code == co.STALL else self.before
+        q, t = self.state.q.copy(), float(self.state.s[co.T])
+        J = self.posed.linear(q, t)[1] * self.posed.scale / self.row_scale[:, None]
+        whole, chosen = (np.linalg.svd(part, compute_uv=False)[-1] for part in (J, J[self.active]))
+        if whole < 10 * chosen:
+            return False
+        q_back, t_back = back.q.copy(), float(back.s[co.T])
+        self._choose_rows(q, t)
+        self._resume(q_back, t_back)
+        return True
+
     def _pace(self, state: co.State) -> float:
         """The time in which the mechanism moves by about its own size."""
         return min(float(co.stride(self.path, state)) / co.STRIDE, float(self.grid[-1] - self.grid[0]) or 1.0)
@@ -276,19 +318,6 @@ class _Motion:
         """A bifurcation nearby whose branches really meet."""
         found = locate(self.square, q, t, reach, bifurcation=True)
         return found if found is not None and found.shift <= PERFECT else None
-
-    def _classified(self, found: Located, back: co.State) -> SingularPosition | None:
-        """What the located position is; when only the chosen rows are singular there, others are chosen."""
-        event = classify(self.square, found.q, found.t)
-        if event is None or self.posed.system.m == self.posed.system.n:
-            return event
-        J = self.posed.linear(found.q, found.t)[1]
-        if constraint_rank(J, self.posed.scale, self.row_scale)[0] < self.posed.system.n:
-            return event
-        self._choose_rows(found.q, found.t)
-        co.copy_state(back, self.state)
-        self._resume(self.state.q.copy(), float(self.state.s[co.T]))
-        return None
 
     def _resume(self, q: np.ndarray, t: float) -> None:
         """Begin to follow the motion afresh from a solved position."""
@@ -414,10 +443,10 @@ class _Motion:
     def _result(self, success: bool, status: str, message: str) -> Result:
         system, k = self.posed.system, self.k
         return Result(
-            t=self.grid[:k].copy(),
-            q=self.Q[:k].copy(),
-            v=self.V[:k].copy(),
-            a=self.A[:k].copy(),
+            t=self.grid[:k],
+            q=self.Q[:k],
+            v=self.V[:k],
+            a=self.A[:k],
             columns=system.names,
             success=success,
             status=status,

@@ -120,10 +120,20 @@ def _neighbouring_rank(
     posed: Posed, q: np.ndarray, time: float, own: np.ndarray, rank: int, Vt: np.ndarray
 ) -> tuple[int, bool]:
     """The largest rank found in assembled positions nearby, and whether there are such positions at all."""
-    m = int(own.sum())
+    full = min(int(own.sum()), posed.system.n)
     null = Vt[rank:].T
-    if rank == min(m, posed.system.n) or null.shape[1] == 0:
+    if rank == full or null.shape[1] == 0:
         return rank, null.shape[1] > 0
+    found = [
+        constraint_rank(posed.linear(near, time)[1][own], posed.scale, posed.row_scale[own])[0]
+        for near in neighbours(posed, q, time, own, null)
+    ]
+    # where there is nothing but the position itself, it moves only infinitesimally
+    return (max(rank, *found), True) if found else (full, False)
+
+
+def neighbours(posed: Posed, q: np.ndarray, time: float, own: np.ndarray, null: np.ndarray) -> list[np.ndarray]:
+    """Assembled positions near q that satisfy the rows ``own``, reached along the columns of ``null`` (scaled)."""
 
     def residual(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Phi, J, _ = posed.linear(p, time)
@@ -131,7 +141,7 @@ def _neighbouring_rank(
         return Phi[own] / scale, J[own] / scale[:, None]
 
     rng = np.random.default_rng(0)
-    best, moved = rank, False
+    found = []
     for step in (1e-3, 1e-2):
         for _ in range(3 + null.shape[1]):
             direction = null @ rng.normal(size=null.shape[1])
@@ -140,14 +150,9 @@ def _neighbouring_rank(
                 residual, q + direction * posed.scale, posed.scale**2, posed.scale, tolerance=1e-15
             )
             travelled = np.abs((near.q - q) / posed.scale).max()
-            if near.residual > CLOSED or travelled < 0.05 * step:
-                continue
-            moved = True
-            Jn = posed.linear(near.q, time)[1][own]
-            best = max(best, constraint_rank(Jn, posed.scale, posed.row_scale[own])[0])
-    if not moved:  # nothing but the position itself: it moves only infinitesimally
-        return min(m, posed.system.n), False
-    return best, True
+            if near.residual <= CLOSED and travelled > 0.05 * step:
+                found.append(near.q)
+    return found
 
 
 def _dependencies(left: np.ndarray, rows: list[Row], temporary: int) -> list[Dependency]:

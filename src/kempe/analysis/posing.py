@@ -25,6 +25,9 @@ class Posed:
         self.x, self.drawn = self.system.inputs(self.parameters)
         if not (np.isfinite(self.x).all() and np.isfinite(self.drawn).all()):
             raise ModelError(_not_finite(self.system, self.x, self.drawn))
+        wrong = self.system.not_positive(self.parameters)
+        if wrong:
+            raise ModelError(wrong)
         self.size = self._size()
         #: Per coordinate: a movement of this much counts as one.
         self.scale = np.where(np.isnan(self.system.natural_scale), self.size, self.system.natural_scale)

@@ -1,6 +1,6 @@
 """The catalogue: parts, joints, drivers. One class per element, its data and its equations."""
 
-from kempe.elements.base import Element, Field, KernelSource, Part, Table, check_name
+from kempe.elements.base import Element, Field, KernelSource, Part, Table, check_name, trace
 from kempe.elements.curves import CamFlat, CamRoller, Curve, PointOnCurve, curve, curve_through, polar
 from kempe.elements.drivers import Driver, PointDriver
 from kempe.elements.equations import SystemEquations
@@ -27,7 +27,7 @@ from kempe.elements.motions import (
     polynomial345,
     spline,
 )
-from kempe.elements.numbers import Number, Parameter, evaluate, number, parameters_in, positive, vector
+from kempe.elements.numbers import Number, Parameter, evaluate, number, parameters_in, plain_number, positive, vector
 from kempe.elements.parts import Body, Carrier, Component, Coordinate, Ground, Inertia, Marker, Point, PointMass
 from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.user import AngleCoordinate, UserConstraint
@@ -85,9 +85,11 @@ __all__ = [
     "harmonic_rise",
     "number",
     "parameters_in",
+    "plain_number",
     "polar",
     "polynomial345",
     "positive",
     "spline",
+    "trace",
     "vector",
 ]

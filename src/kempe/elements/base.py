@@ -8,6 +8,7 @@ structure share one compiled kernel; only their coordinates and numbers differ.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from kempe.elements.numbers import Number, number
+from kempe.elements.numbers import Number, number, positive
 from kempe.errors import ModelError
 
 
@@ -93,6 +94,14 @@ class Scalar(Field):
 
     def symbolic(self, source: Source) -> Any:
         return source.numbers([self.value])[0]
+
+
+class Positive(Scalar):
+    """A number that must be above zero, whatever the parameters become."""
+
+    def __init__(self, value: Any, what: str) -> None:
+        super().__init__(positive(value, what))
+        self.what = what
 
 
 class Static(Field):
@@ -212,6 +221,10 @@ class Element:
         """The element's numbers in the order in which its kernels read them."""
         return [value for f in self.fields.values() for value in f.data()]
 
+    def positives(self) -> list[Positive]:
+        """The numbers that must stay above zero."""
+        return [f for f in self.fields.values() if isinstance(f, Positive)]
+
     def tables(self) -> list[Table]:
         """The element's tables."""
         return [table for f in self.fields.values() for table in f.tables()]
@@ -241,7 +254,7 @@ class Element:
     @property
     def kind(self) -> str:
         """The element's type as a user would call it."""
-        return type(self).__name__.lower()
+        return kind_of(type(self))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -321,6 +334,35 @@ class DrawnSource(Source):
         from kempe.elements.numbers import evaluate
 
         return float(cubic(table.piece(evaluate([argument])[0]), evaluate([argument])[0]))
+
+
+def kind_of(element: Any) -> str:
+    """An element class as a user would call it: its name in words."""
+    return re.sub(r"(?<!^)(?=[A-Z])", " ", element.__name__).lower()
+
+
+def failed_on_symbols(error: Exception) -> str:
+    """The end of a sentence that says why a user's function could not be traced."""
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if "Wrong number or type" in reason or "conversion" in reason.lower():
+        reason = "it must return numbers made of its arguments and parameters"
+    return f"failed on symbols ({reason}); write it with kp.sin, kp.sqrt, kp.if_else and such"
+
+
+_traced: set[Hashable] = set()
+
+
+def trace(element: Element) -> None:
+    """Write an element's equations out once per structure, so that a mistake in them shows when it is added."""
+    key = element.structure()
+    if key in _traced:
+        return
+    view = element.view(KernelSource(element))
+    if element.rows:
+        element.phi(view)
+    if element.has_inertia:
+        element.kinetic(view)
+    _traced.add(key)
 
 
 def check_name(name: Any, what: str) -> str:

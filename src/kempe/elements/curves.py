@@ -8,10 +8,20 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Field, KernelSource, Source, Table, cubic
+from kempe.elements.base import (
+    DrawnSource,
+    Element,
+    Field,
+    KernelSource,
+    Positive,
+    Source,
+    Table,
+    cubic,
+    failed_on_symbols,
+)
 from kempe.elements.joints import attach
 from kempe.elements.motions import cubic_table
-from kempe.elements.numbers import Number, evaluate, number, parameters_in, positive
+from kempe.elements.numbers import Number, evaluate, number, parameters_of
 from kempe.elements.parts import Coordinate, Marker, as_carrier
 from kempe.elements.planar import Placed, column, cross, perpendicular
 from kempe.elements.quantities import as_marker
@@ -43,12 +53,10 @@ class curve(Curve):
         try:
             self._point = column(function(self._s))
         except Exception as error:
-            raise ModelError(
-                f"curve: the function failed on a symbol ({error}); use kp.sin, kp.cos and such"
-            ) from error
+            raise ModelError(f"curve: the function {failed_on_symbols(error)}") from error
         if self._point.numel() != 2:
             raise ModelError(f"curve: the function must return two numbers, not {self._point.numel()}")
-        self._parameters = parameters_in([ca.substitute(self._point, self._s, ca.SX(0.5))])
+        self._parameters = parameters_of(self._point, self._s, "curve: the function")
 
     def data(self) -> Iterable[Number]:
         return list(self._parameters)
@@ -71,7 +79,10 @@ class curve_through(Curve):
     """A smooth curve (C2 cubic spline) through points; ``closed`` joins the last point to the first."""
 
     def __init__(self, points: Any, closed: bool = False) -> None:
-        data = np.asarray(points, dtype=float)
+        try:
+            data = np.asarray(points, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError("curve_through needs a list of points (x, y)") from None
         if data.ndim != 2 or data.shape[1] != 2 or len(data) < 3:
             raise ModelError(f"curve_through needs a list of at least three points (x, y), not shape {data.shape}")
         if closed and not np.array_equal(data[0], data[-1]):
@@ -125,8 +136,9 @@ def _nearest(base: Marker, profile: Curve, target: Marker) -> float:
     source = DrawnSource()
     frame, goal = base.symbolic(source), target.symbolic(source).r
     samples = np.linspace(*profile.span, 361)
-    gaps = [float(np.hypot(*evaluate(ca.vertsplit(_world(frame, profile.at(s)) - goal)))) for s in samples]
-    return float(samples[int(np.argmin(gaps))])
+    gaps = ca.horzcat(*[_world(frame, profile.at(s)) - goal for s in samples])
+    values = evaluate([gaps[k] for k in range(gaps.numel())]).reshape(-1, 2)
+    return float(samples[int(np.argmin(np.hypot(*values.T)))])
 
 
 class PointOnCurve(_Contact):
@@ -161,7 +173,15 @@ class CamRoller(_Contact):
     ) -> None:
         what = f"cam '{name}'"
         base, follower = attach(what, i, j, None, (0.0, 0.0), on_j)
-        super().__init__(name, what, base, profile, follower, start, radius=positive(radius, f"{what}: roller radius"))
+        super().__init__(
+            name,
+            what,
+            base,
+            profile,
+            follower,
+            start,
+            radius=Positive(radius, f"{what}: roller radius (for a knife edge use point_on_curve)"),
+        )
 
     def phi(self, x: Any) -> Any:
         position, tangent = self.contact(x)
@@ -182,6 +202,8 @@ class CamFlat(_Contact):
         what = f"cam '{name}'"
         base = as_marker(i, f"{what}: the cam")
         face = as_carrier(j, f"{what}: the follower")
+        if base.carrier is face:
+            raise ModelError(f"{what} connects '{face.name}' with itself")
         turned = face.at_world((0.0, 0.0), axis).angle
         super().__init__(name, what, base, profile, Marker(face, face.at(on_j).point, turned), start)
 

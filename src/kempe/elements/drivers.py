@@ -6,8 +6,9 @@ from typing import Any
 
 from kempe.elements.base import DrawnSource, Element
 from kempe.elements.motions import as_law
-from kempe.elements.parts import Marker, Point
-from kempe.elements.quantities import as_quantity, drawn_value
+from kempe.elements.parts import Point
+from kempe.elements.quantities import as_marker, as_quantity, drawn_value
+from kempe.errors import ModelError
 
 
 class Driver(Element):
@@ -33,7 +34,9 @@ class PointDriver(Element):
 
     def __init__(self, name: str, point: Any, x: Any, y: Any) -> None:
         what = f"driver '{name}'"
-        marker = point if isinstance(point, (Marker, Point)) else point.at((0.0, 0.0))
+        marker = point if isinstance(point, Point) else as_marker(point, f"{what}: the point it leads")
+        if not list(marker.parts()):
+            raise ModelError(f"{what}: '{marker.name}' is fixed and cannot be led")
         drawn = marker.symbolic(DrawnSource()).r
         laws = [as_law(law, what).starting(drawn[k]) for k, law in enumerate((x, y))]
         super().__init__(name, point=marker, path=laws)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
-from kempe.elements.base import Element
+from kempe.elements.base import DrawnSource, Element, Positive
 from kempe.elements.links import drawn_distance
-from kempe.elements.numbers import Number, evaluate, number, positive
+from kempe.elements.numbers import Number, evaluate, number, positive, vector
 from kempe.elements.parts import Carrier, Ground, Marker, Point, as_carrier, plain
 from kempe.elements.planar import angle_beyond
 from kempe.elements.quantities import Angle, Displacement, Distance, as_quantity, drawn_value
@@ -38,8 +39,6 @@ def attach(
         on_j = (0.0, 0.0)
 
     def world(carrier: Carrier, local: Any) -> tuple[Number, ...]:
-        from kempe.elements.base import DrawnSource
-
         r = carrier.at(local).symbolic(DrawnSource()).r
         return (plain(r[0]), plain(r[1]))
 
@@ -181,9 +180,8 @@ class Link(Joint):
             raise ModelError(f"{what} connects '{first.name}' with itself")
         mi = i if isinstance(i, Marker) else first.at(on_i)
         mj = j if isinstance(j, Marker) else second.at(on_j)
-        super().__init__(
-            name, i=mi, j=mj, length=positive(drawn_distance(mi, mj) if length is None else length, f"{what}: length")
-        )
+        given = drawn_distance(mi, mj) if length is None else length
+        super().__init__(name, i=mi, j=mj, length=Positive(given, f"{what}: length"))
 
     @property
     def distance(self) -> Distance:
@@ -220,18 +218,21 @@ class Gear(Element):
         if (ratio is None) == (teeth is None):
             raise ModelError(f"{what}: give either ratio= or teeth=")
         if teeth is not None:
-            zi, zj = (positive(z, f"{what}: teeth") for z in teeth)
+            zi, zj = (positive(z, f"{what}: teeth") for z in vector(teeth, f"{what}: teeth"))
             ratio = zi / zj if internal else -zi / zj
         ratio = number(ratio, f"{what}: ratio")
         if evaluate([ratio])[0] == 0.0:
             raise ModelError(f"{what}: the ratio must not be zero")
-        if i is j:
-            raise ModelError(f"{what} connects '{i.name}' with itself")
         # a wheel or carrier that is the ground does not turn
         wheels = [
-            None if part is None or isinstance(part, Ground) else as_quantity(part, f"{what}: {role}")
-            for role, part in (("wheel", i), ("wheel", j), ("carrier", carrier))
+            None if isinstance(part, Ground) else as_quantity(part, f"{what}: {role}")
+            for role, part in (("wheel", i), ("wheel", j), ("carrier", Ground() if carrier is None else carrier))
         ]
+        turning = [list(w.parts()) for w in wheels if w is not None]
+        if any(p in turning[k] for k in range(len(turning)) for other in turning[:k] for p in other):
+            raise ModelError(f"{what} connects '{turning[0][0].name}' with itself")
+        if wheels[0] is None and wheels[1] is None:
+            raise ModelError(f"{what}: at least one wheel must turn")
         a, b, c = (0.0 if w is None else drawn_value(w) for w in wheels)
         constant = (b - c) - ratio * (a - c)
         super().__init__(name, i=wheels[0], j=wheels[1], arm=wheels[2], ratio=ratio, constant=constant)
@@ -245,11 +246,11 @@ class Belt(Gear):
     """A belt or chain over two wheels: the rims move alike (oppositely when crossed)."""
 
     def __init__(self, name: str, i: Any, j: Any, *, radii: Any, crossed: bool = False, carrier: Any = None) -> None:
-        ri, rj = (positive(r, f"belt '{name}': radius") for r in radii)
+        ri, rj = (positive(r, f"belt '{name}': radius") for r in vector(radii, f"belt '{name}': radii"))
         super().__init__(name, i, j, ratio=-ri / rj if crossed else ri / rj, carrier=carrier)
 
 
-class RackAndPinion(Joint):
+class RackAndPinion(Element):
     """A rack j that moves by ``radius`` times the pinion's turn along the rack's axis (drawn world direction).
 
     The pinion is i; a positive turn moves the rack along the axis. Positions and angles count from the drawn pose.
@@ -265,7 +266,11 @@ class RackAndPinion(Joint):
         base = Ground() if frame is None else as_carrier(frame, f"{what}: the frame")
         guide = base.at_world((0.0, 0.0), axis)
         slid, turned = Displacement(guide, rack.at((0.0, 0.0))), Angle(guide, pinion.at((0.0, 0.0)))
+        if base is pinion or base is rack:
+            raise ModelError(f"{what}: the frame must be another part than the pinion and the rack")
         r = number(radius, f"{what}: radius")
+        if evaluate([r])[0] == 0.0:
+            raise ModelError(f"{what}: the radius must not be zero")
         super().__init__(name, i=turned, j=slid, radius=r, constant=plain(drawn_value(slid) - r * drawn_value(turned)))
 
     def phi(self, x: Any) -> Any:
@@ -279,11 +284,13 @@ class Coupler(Element):
 
     def __init__(self, name: str, terms: Any, *, constant: Any = None) -> None:
         what = f"coupler '{name}'"
-        pairs = list(terms)
-        if len(pairs) < 2:
-            raise ModelError(f"{what} needs at least two (coefficient, quantity) pairs")
+        pairs = list(terms) if isinstance(terms, (list, tuple)) else []
+        if len(pairs) < 2 or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+            raise ModelError(f"{what} needs a list of at least two (coefficient, quantity) pairs")
         coefficients = [number(c, f"{what}: coefficient") for c, _ in pairs]
         quantities = [as_quantity(q, f"{what}: term") for _, q in pairs]
+        if not np.any(evaluate(coefficients)):
+            raise ModelError(f"{what}: the coefficients must not all be zero")
         if constant is None:
             constant = sum(c * drawn_value(q) for c, q in zip(coefficients, quantities, strict=True))
         super().__init__(

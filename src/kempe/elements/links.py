@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import DrawnSource, Element, Part, Source
+from kempe.elements.base import DrawnSource, Element, Part, Positive, Source
 from kempe.elements.numbers import Number, evaluate, positive, vector
 from kempe.elements.parts import Carrier, Marker, Placed, Point, plain
 from kempe.elements.planar import perpendicular
@@ -93,7 +93,7 @@ class RigidLink(Element):
         super().__init__(
             name,
             points=list(points),
-            length=span,
+            length=Positive(span, f"{what}: length"),
             places=[list(vector(p, f"{what}: place")) for p in places],
             inertial=inertial,
         )

@@ -13,8 +13,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Field, Source, Table
-from kempe.elements.numbers import Number, number, parameters_in, positive
+from kempe.elements.base import Field, Source, Table, failed_on_symbols
+from kempe.elements.numbers import Number, number, parameters_of, positive
 from kempe.errors import ModelError
 
 
@@ -117,7 +117,12 @@ def cubic_table(x: Any, y: Any, what: str, periodic: bool = False, ends: str = "
     """A C2 cubic spline through data as a table; ``ends`` as in scipy.interpolate.CubicSpline."""
     from scipy.interpolate import CubicSpline
 
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    try:
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: a spline needs two lists of numbers") from None
+    if ends not in ("not-a-knot", "natural", "clamped"):
+        raise ModelError(f"{what}: ends must be 'not-a-knot', 'natural' or 'clamped', not {ends!r}")
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
         raise ModelError(f"{what}: a spline needs two lists of the same length, at least 2, not {x.shape}, {y.shape}")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
@@ -155,13 +160,11 @@ class traced(Law):
         except ModelError:
             raise
         except Exception as error:
-            raise ModelError(
-                f"{what}: the function of time failed on a symbol ({error}); use kp.sin, kp.sqrt, kp.if_else and such"
-            ) from error
+            raise ModelError(f"{what}: the function of time {failed_on_symbols(error)}") from error
         if value.numel() != 1:
             raise ModelError(f"{what}: the function of time must return one number, not {value.numel()}")
         self._t, self._value = t, value
-        self._parameters = parameters_in([ca.substitute(value, t, ca.SX(0))])
+        self._parameters = parameters_of(value, t, f"{what}: the function of time")
 
     def data(self) -> Iterable[Number]:
         return list(self._parameters)

@@ -31,11 +31,11 @@ class Parameter(ca.SX):
 
     def __init__(self, name: str, value: float, bounds: tuple[float, float] | None = None) -> None:
         super().__init__(ca.SX.sym(name))
-        if bounds is not None and not (bounds[0] <= bounds[1]):
-            raise ModelError(f"parameter '{name}': the lower bound {bounds[0]} is above the upper bound {bounds[1]}")
         self.label = name
-        self.bounds = bounds
+        self.bounds = None if bounds is None else _checked_bounds(name, bounds)
         self.value = value
+        if self.bounds is not None and not self.bounds[0] <= self.value <= self.bounds[1]:
+            raise ModelError(f"parameter '{name}': the value {self.value} is outside its bounds {self.bounds}")
         _known[self.element_hash()] = self
 
     @property
@@ -45,12 +45,28 @@ class Parameter(ca.SX):
 
     @value.setter
     def value(self, value: float) -> None:
-        if isinstance(value, ca.SX) or not math.isfinite(float(value)):
-            raise ModelError(f"parameter '{self.label}': the value must be a finite number, not {value!r}")
-        self._value = float(value)
+        self._value = plain_number(value, f"parameter '{self.label}': the value")
 
     def __repr__(self) -> str:
         return f"Parameter({self.label!r}, {self.value!r})"
+
+
+def plain_number(value: Any, what: str) -> float:
+    """A finite float and no expression."""
+    checked = number(value, what)
+    if isinstance(checked, ca.SX):
+        raise ModelError(f"{what} must be a finite number, not an expression of parameters")
+    return checked
+
+
+def _checked_bounds(name: str, bounds: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(b) for b in bounds)
+    except (TypeError, ValueError):
+        raise ModelError(f"parameter '{name}': bounds must be two numbers, not {bounds!r}") from None
+    if not low <= high:
+        raise ModelError(f"parameter '{name}': the lower bound {low} is above the upper bound {high}")
+    return low, high
 
 
 def parameters_in(expressions: Iterable[Any]) -> list[Parameter]:
@@ -64,6 +80,24 @@ def parameters_in(expressions: Iterable[Any]) -> list[Parameter]:
                     raise ModelError(f"the symbol '{symbol.name()}' is not a parameter of this model")
                 found.setdefault(symbol.element_hash(), parameter)
     return list(found.values())
+
+
+def parameters_of(expression: ca.SX, own: ca.SX, what: str) -> list[Parameter]:
+    """The design parameters in an expression a user's function returned, apart from its own symbols.
+
+    Refuses what ``math`` functions make of a symbol, which is NaN.
+    """
+    expression, own = ca.SX(expression), ca.SX(own)
+    mine = {symbol.element_hash() for symbol in ca.symvar(own)}
+    strangers = [s for s in ca.symvar(expression) if s.element_hash() not in mine]
+    function = ca.Function("f", [own, ca.vertcat(ca.SX(0, 1), *strangers)], [expression])
+    for k in range(function.n_instructions()):
+        if function.instruction_id(k) == ca.OP_CONST and math.isnan(function.instruction_constant(k)):
+            raise ModelError(f"{what} contains NaN; use kp.sin, kp.sqrt and such, not those of the math module")
+    try:
+        return parameters_in(strangers)
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}") from None
 
 
 def evaluate(expressions: Sequence[Number]) -> np.ndarray:

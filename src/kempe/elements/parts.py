@@ -6,9 +6,10 @@ from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 import casadi as ca
+import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Field, Part, Source, as_field
-from kempe.elements.numbers import Number, number, positive, vector
+from kempe.elements.base import DrawnSource, Element, Field, Part, Positive, Source, as_field
+from kempe.elements.numbers import Number, evaluate, number, vector
 from kempe.elements.planar import Placed, column, rotate
 from kempe.errors import ModelError
 
@@ -38,7 +39,7 @@ class Carrier(Field):
         turn: Any = 0.0
         if axis is not None:
             along = column(vector(axis, f"an axis on '{self.name}'"))
-            if float(ca.evalf(ca.norm_2(along))) == 0.0 if along.is_constant() else False:
+            if not np.any(evaluate([along[0], along[1]])):
                 raise ModelError(f"an axis on '{self.name}' must not be the zero vector")
             turn = ca.atan2(direction[0] * along[1] - direction[1] * along[0], ca.dot(direction, along))
         return Marker(self, (plain(local[0]), plain(local[1])), plain(turn))
@@ -126,7 +127,7 @@ class Point(Part, Carrier):
 
     def __init__(self, name: str, at: Any = (0.0, 0.0), fixed: str = "") -> None:
         location = vector(at, f"point '{name}': at")
-        if not set(fixed) <= {"x", "y"}:
+        if not isinstance(fixed, str) or not set(fixed) <= {"x", "y"}:
             raise ModelError(f"point '{name}': fixed must be '', 'x', 'y' or 'xy', not {fixed!r}")
         self.fixed = "".join(c for c in "xy" if c in fixed)
         self.location = location
@@ -248,8 +249,8 @@ class Inertia(Element):
         super().__init__(
             name,
             body=body,
-            mass=positive(mass, f"body '{body.name}': mass"),
-            inertia=positive(inertia, f"body '{body.name}': inertia"),
+            mass=Positive(mass, f"body '{body.name}': mass"),
+            inertia=Positive(inertia, f"body '{body.name}': inertia"),
         )
 
     def kinetic(self, x: Any) -> Any:
@@ -260,7 +261,7 @@ class PointMass(Element):
     """Kinetic energy of a particle."""
 
     def __init__(self, name: str, point: Point, mass: Any) -> None:
-        super().__init__(name, point=point, mass=positive(mass, f"point '{point.name}': mass"))
+        super().__init__(name, point=point, mass=Positive(mass, f"point '{point.name}': mass"))
 
     def kinetic(self, x: Any) -> Any:
         return x.mass * ca.sumsqr(x.d(x.point.r)) / 2

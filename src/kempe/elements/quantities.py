@@ -81,6 +81,8 @@ class Distance(Quantity):
 
     def __init__(self, i: Marker, j: Marker) -> None:
         super().__init__([i, j])
+        if i.carrier is j.carrier:
+            raise ModelError(f"a distance needs points of two parts, not two of '{i.name}'")
         self.name = f"distance from {i.name} to {j.name}"
 
     def value(self, x: list[Any]) -> Any:

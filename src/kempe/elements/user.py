@@ -7,8 +7,8 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Element, Field, KernelSource, Source
-from kempe.elements.numbers import Number, number, parameters_in
+from kempe.elements.base import Element, Field, KernelSource, Source, failed_on_symbols, signature_of
+from kempe.elements.numbers import Number, number, parameters_of
 from kempe.elements.parts import Coordinate, Marker, plain
 from kempe.elements.planar import angle_beyond
 from kempe.elements.quantities import Angle, as_marker, drawn_value
@@ -30,12 +30,9 @@ class _Body(Field):
         except ModelError:
             raise
         except Exception as error:
-            raise ModelError(
-                f"{what}: your function failed on symbols ({error}); write it with kp.sin, kp.sqrt, kp.if_else and such"
-            ) from error
+            raise ModelError(f"{what}: your function {failed_on_symbols(error)}") from error
         own = ca.vertcat(source.q, source.t, source.p)
-        rest = ca.substitute(self.value, own, ca.DM.zeros(own.numel()) + 0.5) if own.numel() else self.value
-        self.parameters = parameters_in([rest])
+        self.parameters = parameters_of(self.value, own, f"{what}: your function")
         self._symbols = ca.vertcat(source.q, source.t, source.p)
         self._key = ca.Function(
             "f", [self._symbols, *map(ca.SX, self.parameters)], [self.value], {"allow_free": False}
@@ -61,8 +58,6 @@ class UserConstraint(Element):
     """
 
     def __init__(self, name: str, function: Callable[..., Any], *parts: Any, rows: Any = None) -> None:
-        from kempe.elements.base import signature_of
-
         what = f"constraint '{name}'"
         if not callable(function):
             raise ModelError(f"{what} needs a function, not {function!r}")
@@ -79,8 +74,8 @@ class UserConstraint(Element):
         if n == 0:
             raise ModelError(f"{what}: the function returned no equation")
         self.rows = tuple(rows) if rows is not None else ("value",) if n == 1 else tuple(str(k + 1) for k in range(n))
-        if len(self.rows) != n:
-            raise ModelError(f"{what}: {n} equations, but {len(self.rows)} row names")
+        if len(self.rows) != n or len(set(self.rows)) != n:
+            raise ModelError(f"{what}: {n} equations need {n} different row names, not {list(self.rows)}")
 
     def view(self, source: Source) -> Any:
         x = super().view(source)
@@ -101,6 +96,8 @@ class AngleCoordinate(Element):
     def __init__(self, name: str, i: Any, j: Any) -> None:
         what = f"angle '{name}'"
         mi, mj = as_marker(i, f"{what}: the first part"), as_marker(j, f"{what}: the second part")
+        if mi.carrier is mj.carrier:
+            raise ModelError(f"{what} measures '{mi.name}' against itself")
         self.coordinate = Coordinate(name, plain(drawn_value(Angle(mi, mj))), owner=self, angle=True)
         super().__init__(name, i=mi, j=mj, theta=self.coordinate)
 

@@ -7,8 +7,9 @@ Two rules keep a quantity that is undefined on the untaken side of an if-else (a
 penetration, say) from leaking NaN into the result:
 
 - ``if_else_zero(c, a)`` is a ``select``, not a product;
-- a product with a truth value, which is what CasADi's derivative of ``if_else``, ``fmin``, ``fmax`` and of
-  comparisons consists of, is a ``select`` too.
+- a value known to vanish unless a condition holds (a truth value, the result of an ``if_else_zero``, and what is made
+  of such by negation or multiplication) makes every product with it, and every quotient of it, vanish likewise, by a
+  ``select``. CasADi's derivatives of ``if_else``, ``fmin``, ``fmax`` and comparisons consist of such products.
 """
 
 from __future__ import annotations
@@ -116,6 +117,7 @@ class _Emitter:
         self.lines: list[str] = []
         self.work: list[str] = [_literal(0.0)] * n_work
         self.truths: dict[str, str] = {}  # double register holding 0 or 1 -> its i1 register
+        self.guards: dict[str, str] = {}  # double register -> the i1 register without which it is zero
         self._count = 0
 
     def register(self, right_hand_side: str) -> str:
@@ -130,8 +132,14 @@ class _Emitter:
 
     def from_truth(self, bit: str) -> str:
         value = self.register(f"uitofp i1 {bit} to double")
-        self.truths[value] = bit
+        self.truths[value] = self.guards[value] = bit
         return value
+
+    def guarded(self, bit: str, value: str) -> str:
+        """A value that is zero unless a condition holds."""
+        result = self.select(bit, value, _literal(0.0))
+        self.guards[result] = bit
+        return result
 
     def select(self, bit: str, yes: str, no: str) -> str:
         return self.register(f"select i1 {bit}, double {yes}, double {no}")
@@ -149,25 +157,29 @@ class _Emitter:
             bits = [self.truth_of(a) for a in args]
             return self.from_truth(self.register(f"{word} i1 {bits[0]}, {bits[1]}"))
         if op == ca.OP_IF_ELSE_ZERO:
-            return self.select(self.truth_of(args[0]), args[1], zero)
+            return self.guarded(self.truth_of(args[0]), args[1])
         if op == ca.OP_SIGN:
             positive = self.register(f"fcmp ogt double {args[0]}, {zero}")
             negative = self.register(f"fcmp olt double {args[0]}, {zero}")
             # a zero and a NaN are returned as they are
             return self.select(positive, _literal(1.0), self.select(negative, _literal(-1.0), args[0]))
-        if op == ca.OP_MUL:
-            for truth, other in (args, args[::-1]):
-                if truth in self.truths:
-                    return self.select(self.truths[truth], other, zero)
         if op in ARITHMETIC:
-            return self.register(ARITHMETIC[op](*args))
+            result = self.register(ARITHMETIC[op](*args))
+            bits = [self.guards[a] for a in args if a in self.guards]
+            if op == ca.OP_MUL and bits:
+                both = bits[0] if len(bits) == 1 else self.register(f"and i1 {bits[0]}, {bits[1]}")
+                return self.guarded(both, result)
+            if op == ca.OP_DIV and args[0] in self.guards:
+                return self.guarded(self.guards[args[0]], result)
+            if op in (ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ) and bits:
+                self.guards[result] = bits[0]
+            return result
         raise UnsupportedOperation(f"the operation '{_NAMES.get(op, op)}' has no machine code")
 
 
 def emit(function: ca.Function, name: str = "kernel") -> str:
     """The LLVM IR of an SX function with one dense input vector and one dense output vector."""
     out = _Emitter(function.sz_w())
-    used: set[int] = set()
     for k in range(function.n_instructions()):
         op = function.instruction_id(k)
         where_in, where_out = function.instruction_input(k), function.instruction_output(k)
@@ -177,7 +189,6 @@ def emit(function: ca.Function, name: str = "kernel") -> str:
         elif op == ca.OP_OUTPUT:
             pointer = out.register(f"getelementptr double, ptr %y, i64 {where_out[1]}")
             out.lines.append(f"  store double {out.work[where_in[0]]}, ptr {pointer}")
-            used.add(where_out[1])
         elif op == ca.OP_CONST:
             out.work[where_out[0]] = _literal(function.instruction_constant(k))
         else:

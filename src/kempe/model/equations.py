@@ -9,6 +9,8 @@ from typing import Any
 import casadi as ca
 
 from kempe import elements as el
+from kempe.elements.base import failed_on_symbols
+from kempe.elements.numbers import parameters_of
 from kempe.errors import ModelError
 from kempe.model.model import Model
 
@@ -31,6 +33,8 @@ class EquationsModel(Model):
         parameters: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(name)
+        if isinstance(coordinates, str):
+            raise ModelError(f"equations '{name}': coordinates must be a list of names, not one string")
         starts = dict(coordinates) if isinstance(coordinates, Mapping) else dict.fromkeys(coordinates, 0.0)
         if not starts:
             raise ModelError(f"equations '{name}': there must be at least one coordinate")
@@ -70,17 +74,42 @@ def _constraints(name: str, function: Any, q: Any, t: Any, p: Any) -> tuple[list
     result = _called(f"equations '{name}': constraints", function, q, t, p)
     if not isinstance(result, Mapping):
         items = result if isinstance(result, (list, tuple)) else [result]
-        flat = [e for item in items for e in ca.vertsplit(ca.vec(ca.SX(item)))]
+        flat = [e for item in items for e in ca.vertsplit(ca.vec(_expression(name, "constraints", item)))]
         result = {str(k + 1): e for k, e in enumerate(flat)}
-    return list(result), ca.vertcat(ca.SX(0, 1), *[ca.SX(e) for e in result.values()])
+    rows = {str(key): _expression(name, f"constraint '{key}'", value) for key, value in result.items()}
+    return list(rows), ca.vertcat(ca.SX(0, 1), *rows.values())
+
+
+def _expression(name: str, what: str, value: Any) -> ca.SX:
+    try:
+        return ca.SX(value)
+    except (NotImplementedError, TypeError):
+        raise ModelError(f"equations '{name}': {what} must be an expression, not {value!r}") from None
 
 
 def _mass(name: str, function: Any, q: Any, p: Any, n: int) -> ca.SX:
     result = _called(f"equations '{name}': mass", function, q, p)
-    matrix = result if isinstance(result, ca.SX) else ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in r]) for r in result])
+    try:
+        matrix = (
+            result if isinstance(result, ca.SX) else ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in r]) for r in result])
+        )
+    except (NotImplementedError, TypeError, RuntimeError):
+        raise ModelError(f"equations '{name}': the mass matrix must be {n} rows of {n} expressions") from None
     if matrix.shape != (n, n):
         raise ModelError(f"equations '{name}': the mass matrix is {matrix.shape}, but there are {n} coordinates")
+    if not ca.is_equal(ca.simplify(matrix - matrix.T), ca.SX(n, n), 2) and not _looks_symmetric(matrix):
+        raise ModelError(f"equations '{name}': the mass matrix is not symmetric")
     return matrix
+
+
+def _looks_symmetric(matrix: ca.SX) -> bool:
+    """Whether a matrix is symmetric at a random point."""
+    symbols = ca.vertcat(ca.SX(0, 1), *ca.symvar(matrix))
+    point = [0.37 + 0.61 * k for k in range(symbols.numel())]
+    gap = ca.Function("gap", [symbols], [ca.norm_inf(ca.densify(matrix - matrix.T)), ca.norm_inf(ca.densify(matrix))])(
+        point
+    )
+    return not float(gap[0]) > 1e-12 * float(gap[1])
 
 
 def _called(what: str, function: Any, *arguments: Any) -> Any:
@@ -89,16 +118,12 @@ def _called(what: str, function: Any, *arguments: Any) -> Any:
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(
-            f"{what}: your function failed on symbols ({type(error).__name__}: {error}); "
-            "write it with kp.sin, kp.cos, kp.if_else and such"
-        ) from error
+        raise ModelError(f"{what}: your function {failed_on_symbols(error)}") from error
 
 
 def _no_strangers(what: str, expression: ca.SX | None, known: tuple[ca.SX, ...]) -> None:
     if expression is None:
         return
-    own = ca.vertcat(*known)
-    for symbol in ca.symvar(expression):
-        if not ca.depends_on(own, symbol):
-            raise ModelError(f"{what}: the symbol '{symbol.name()}' is neither a coordinate, the time nor a parameter")
+    strangers = parameters_of(expression, ca.vertcat(*known), what)
+    if strangers:
+        raise ModelError(f"{what}: '{strangers[0].label}' belongs to another model; name it in parameters=")

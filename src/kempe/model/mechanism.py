@@ -6,18 +6,26 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from kempe import elements as el
+from kempe.elements.base import kind_of
 from kempe.errors import ModelError
 from kempe.model.model import Model
 
 P = ParamSpec("P")
 E = TypeVar("E", bound=el.Element)
+P_ = TypeVar("P_", bound=el.Part)
 
 
 def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E]:
     """A method that makes an element of the given class and adds it to the mechanism."""
 
     def method(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> E:
-        return self.add(element(*args, **kwargs))
+        try:
+            return self.add(element(*args, **kwargs))
+        except ModelError as error:
+            name = args[0] if args else kwargs.get("name")
+            if f"'{name}'" in str(error):
+                raise
+            raise ModelError([f"{kind_of(element)} '{name}': {finding}" for finding in error.findings]) from error
 
     method.__doc__ = element.__doc__
     method.__name__ = getattr(element, "__name__", "element")
@@ -47,21 +55,23 @@ class MechanismModel(Model):
         if mass is not None or inertia is not None:
             if mass is None or inertia is None:
                 raise ModelError(f"body '{name}': give both mass and inertia, or neither")
-            inertial = el.Inertia(f"{name} inertia", body, mass, inertia)
-            self._own_parameters(inertial.data(), f"body '{name}'")
-        self.add_part(body, "body")
+            inertial = el.Inertia(f"{name}.inertia", body, mass, inertia)
+        return self._with_inertia(body, "body", inertial)
+
+    def _with_inertia(self, part: P_, kind: str, inertial: el.Element | None) -> P_:
+        """Add a part and, if it has one, its inertia: both or neither."""
         if inertial is not None:
-            self.add(inertial)
-        return body
+            self._own_parameters(inertial.data(), f"{kind} '{part.name}'")
+        self.add_part(part, kind)
+        if inertial is not None:
+            self.elements[inertial.name] = inertial
+        return part
 
     def point(self, name: str, at: Any = (0.0, 0.0), *, fixed: str = "", mass: Any = None) -> el.Point:
         """A point in natural coordinates, shared by the bars that meet there; ``fixed="xy"`` nails it down."""
         point = el.Point(name, at, fixed)
-        inertial = None if mass is None else el.PointMass(f"{name} mass", point, mass)
-        self.add_part(point, "point")
-        if inertial is not None:
-            self.add(inertial)
-        return point
+        inertial = None if mass is None else el.PointMass(f"{name}.mass", point, mass)
+        return self._with_inertia(point, "point", inertial)
 
     def bar(self, name: str, first: el.Point, second: el.Point, **options: Any) -> el.Bar:
         """A rigid bar between two points; options: ``length``, ``mass`` (uniform), ``centre``, ``inertia``."""

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kempe.elements import Element, Parameter, Part, check_name, number, parameters_in
+from kempe.elements import Element, Parameter, Part, check_name, parameters_in, plain_number, trace
 from kempe.errors import ModelError
 
 E = TypeVar("E", bound=Element)
@@ -49,7 +49,7 @@ class Model:
         if unknown:
             known = ", ".join(f"'{name}'" for name in self.parameters) or "none"
             raise ModelError(f"unknown parameter {', '.join(unknown)}; the parameters of this model: {known}")
-        values = {name: number(value, f"parameter '{name}'") for name, value in changes.items()}
+        values = {name: plain_number(value, f"parameter '{name}'") for name, value in changes.items()}
         return np.array([float(values.get(name, p.value)) for name, p in self.parameters.items()])
 
     def add(self, element: E) -> E:
@@ -62,7 +62,11 @@ class Model:
         foreign = [p.name for p in element.parts() if self.parts.get(p.name) is not p and p not in element.auxiliary]
         if foreign:
             raise ModelError(f"{what} uses '{foreign[0]}', which is not a part of '{self.name}'")
-        self._own_parameters(element.data(), what)
+        numbers = [*element.data(), *(s for part in element.auxiliary for s in part.start)]
+        self._own_parameters(numbers, what)
+        if not element.parts():
+            raise ModelError(f"{what} touches no moving part")
+        trace(element)
         for part in element.auxiliary:
             self.parts[part.name] = part
             self._names.setdefault(part.name, "a coordinate")

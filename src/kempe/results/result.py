@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-@dataclass
+@dataclass(repr=False)
 class Result:
     """Time histories ``t``, ``q``, ``v``, ``a`` (one row per time) with names, and how the analysis ended.
 
@@ -75,3 +75,7 @@ class Result:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:.6g} .. {self.t[-1]:.6g}" if len(self.t) else "no time"
+        return f"Result({self.status}: {len(self.t)} points, {span}, {len(self.columns)} coordinates; {self.message})"

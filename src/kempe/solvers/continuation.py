@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kempe.solvers.jit import borrow, compiled
-from kempe.solvers.program import Layout, load, load_rates, run, size_out, size_y
+from kempe.solvers.pack import pack, part
+from kempe.solvers.program import Layout, load, load_rates, run, size_arguments, size_out, size_y
 from kempe.solvers.sparse_lu import GROWTH, determinant_sign, factor, size_lu, solve, solve_transposed
 
 REACHED, REPLAN, STALL, CROSS, DIP, INCONSISTENT = range(6)
@@ -32,18 +33,25 @@ TOO_CLOSE = 1e-6
 SMALLEST = 1e-10
 
 
+# parts of a path's indices
+POSITION, ACCELERATION = 0, 1  # programs: [Phi, Phi_q, nu] and gamma
+PLAN = 2  # a plan of sparse_lu
+ACTIVE = 3  # the rows solved for; the others must then hold by themselves
+ENTRY_ROW, ENTRY_COLUMN = 4, 5  # per Jacobian entry: its row among the active ones (or -1) and its column
+
+
 class Path(NamedTuple):
     """The equations of a driven system, square in its active rows."""
 
     layout: Layout
-    position: np.ndarray  # a program: Phi, Phi_q, nu
-    acceleration: np.ndarray  # a program: gamma
-    plan: np.ndarray  # a plan of sparse_lu
-    active: np.ndarray  # the rows solved for; the others must then hold by themselves
-    entry_row: np.ndarray  # per Jacobian entry: its row among the active ones, or -1
-    entry_column: np.ndarray
+    indices: np.ndarray  # the parts listed above
     scale: np.ndarray  # per coordinate: what counts as a movement of size one
     row_scale: np.ndarray  # per row: what counts as a violation of size one
+
+
+def make_path(layout: Layout, indices: list[np.ndarray], scale: np.ndarray, row_scale: np.ndarray) -> Path:
+    """A path from its index arrays, in the order listed above."""
+    return Path(layout, pack(indices), scale, row_scale)
 
 
 class State(NamedTuple):
@@ -86,8 +94,11 @@ class Work(NamedTuple):
 def new_work(path: Path, x: np.ndarray) -> Work:
     """Scratch memory; x holds the numbers of the elements."""
     n = len(path.scale)
-    y = max(1, *(size_y(p) for p in (path.position, path.acceleration, path.layout.arguments)))
-    out, gamma, lu = (np.zeros(k) for k in (size_out(path.position), len(path.row_scale), size_lu(path.plan)))
+    position, acceleration, plan = (
+        path.indices[path.indices[k] : path.indices[k + 1]] for k in (POSITION, ACCELERATION, PLAN)
+    )
+    y = max(1, size_y(position), size_y(acceleration), size_arguments(path.layout))
+    out, gamma, lu = (np.zeros(k) for k in (size_out(position), len(path.row_scale), size_lu(plan)))
     return Work(x, np.zeros(y), out, gamma, lu, np.zeros((8, n)))
 
 
@@ -127,35 +138,46 @@ def _norm(path, d):
     largest = 0.0
     for i in range(d.shape[0]):
         size = abs(d[i]) / path.scale[i]
-        if not size <= largest:  # keeps NaN
+        if size > largest:
             largest = size
+        elif size != size:
+            return size  # NaN must not get lost
     return largest
 
 
 @compiled
+def entries(path):
+    """How many structural non-zeros Phi_q has."""
+    return path.indices[ENTRY_ROW + 1] - path.indices[ENTRY_ROW]
+
+
+@compiled
 def _active(path, full, offset, sign, b):
+    active = part(path.indices, ACTIVE)
     for k in range(b.shape[0]):
-        b[k] = sign * full[offset + path.active[k]]
+        b[k] = sign * full[offset + active[k]]
 
 
 @compiled
 def _jacobian_times(path, values, w, b, sign):
     """B += sign * J w on the active rows."""
+    entry_row, entry_column = part(path.indices, ENTRY_ROW), part(path.indices, ENTRY_COLUMN)
     for k in range(values.shape[0]):
-        row = path.entry_row[k]
+        row = entry_row[k]
         if row >= 0:
-            b[row] += sign * values[k] * w[path.entry_column[k]]
+            b[row] += sign * values[k] * w[entry_column[k]]
 
 
 @compiled
 def _refined(path, work, values, rhs, x):
     """Solve J x = rhs with the factorisation at hand and refine with the present J; the residual goes in scratch."""
     r, d, w = work.n[5], work.n[6], work.n[7]
-    solve(path.plan, work.lu, rhs, x, w)
+    plan = part(path.indices, PLAN)
+    solve(plan, work.lu, rhs, x, w)
     for _ in range(5):
         copy(rhs, r)
         _jacobian_times(path, values, x, r, -1.0)
-        solve(path.plan, work.lu, r, d, w)
+        solve(plan, work.lu, r, d, w)
         _add(x, d)
         size, change = _norm(path, x), _norm(path, d)
         if not change > 1e-8 * size:
@@ -165,11 +187,11 @@ def _refined(path, work, values, rhs, x):
 @compiled
 def rates(path, work, q, t, v, a):
     """Velocity and acceleration at a solved position; True when they could be had."""
-    m, values = path.row_scale.shape[0], work.out[path.row_scale.shape[0] :]
-    values = values[: path.entry_row.shape[0]]
+    m = path.row_scale.shape[0]
+    values = work.out[m : m + entries(path)]
     load(path.layout, q, t, work.x, work.y)
-    run(path.position, work.x, work.y, work.out)
-    if not factor(path.plan, values, work.lu, work.n[7]) < GROWTH:
+    run(part(path.indices, POSITION), work.x, work.y, work.out)
+    if not factor(part(path.indices, PLAN), values, work.lu, work.n[7]) < GROWTH:
         return False
     return _rates(path, work, values, m + values.shape[0], v, a)
 
@@ -180,7 +202,7 @@ def _rates(path, work, values, nu_at, v, a):
     _active(path, work.out, nu_at, 1.0, rhs)
     _refined(path, work, values, rhs, v)
     load_rates(path.layout, v, work.x)
-    run(path.acceleration, work.x, work.y, work.gamma)
+    run(part(path.indices, ACCELERATION), work.x, work.y, work.gamma)
     _active(path, work.gamma, 0, 1.0, rhs)
     _refined(path, work, values, rhs, a)
     return np.isfinite(_norm(path, v)) and np.isfinite(_norm(path, a))
@@ -194,17 +216,17 @@ def correct(path, work, q, t, wary):
     the solution.
     """
     m = path.row_scale.shape[0]
-    values = work.out[m : m + path.entry_row.shape[0]]
+    values = work.out[m : m + entries(path)]
     rhs, d, w = work.n[4], work.n[5], work.n[7]
     load(path.layout, q, t, work.x, work.y)
-    run(path.position, work.x, work.y, work.out)
-    growth = factor(path.plan, values, work.lu, w)
+    run(part(path.indices, POSITION), work.x, work.y, work.out)
+    growth = factor(part(path.indices, PLAN), values, work.lu, w)
     if not growth < GROWTH:
         return 2
     first, last = 0.0, 0.0
     for iteration in range(25):
         _active(path, work.out, 0, -1.0, rhs)
-        solve(path.plan, work.lu, rhs, d, w)
+        solve(part(path.indices, PLAN), work.lu, rhs, d, w)
         size = _norm(path, d)
         if not size < (0.25 if wary else 1e3):
             return 1
@@ -221,9 +243,9 @@ def correct(path, work, q, t, wary):
         if size < 2e-14:
             return 0
         load(path.layout, q, t, work.x, work.y)
-        run(path.position, work.x, work.y, work.out)
+        run(part(path.indices, POSITION), work.x, work.y, work.out)
         if size > 1e-5:
-            growth = factor(path.plan, values, work.lu, w)
+            growth = factor(part(path.indices, PLAN), values, work.lu, w)
             if not growth < GROWTH:
                 return 2
     return 1
@@ -242,16 +264,22 @@ def _violation(path, out):
 def singular_value(path, work, state):
     """Update the tracked singular vectors with one sweep of inverse iteration; returns the signed value."""
     m = path.row_scale.shape[0]
-    values = work.out[m : m + path.entry_row.shape[0]]
+    values = work.out[m : m + entries(path)]
     d, w = work.n[4], work.n[7]
-    solve(path.plan, work.lu, state.left, d, w)
+    solve(part(path.indices, PLAN), work.lu, state.left, d, w)
     _towards(d, state.right)
-    solve_transposed(path.plan, work.lu, state.right, d, w)
+    solve_transposed(part(path.indices, PLAN), work.lu, state.right, d, w)
     _towards(d, state.left)
     for i in range(d.shape[0]):
         d[i] = 0.0
     _jacobian_times(path, values, state.right, d, 1.0)
     return _dot(state.left, d)
+
+
+@compiled
+def determinant(path, work):
+    """The sign of the determinant of the Jacobian factored last."""
+    return determinant_sign(part(path.indices, PLAN), work.lu)
 
 
 @compiled
@@ -265,7 +293,7 @@ def begin(path, work, state, sweeps):
         s[SIGMA] = singular_value(path, work, state)
     s[SIGMA_1] = s[SIGMA_2] = s[SIGMA]
     s[T_1] = s[T_2] = s[T]
-    s[DET] = determinant_sign(path.plan, work.lu)
+    s[DET] = determinant(path, work)
     s[REFERENCE] = max(s[REFERENCE], abs(s[SIGMA]))
     s[H] = 0.02 * stride(path, state)
     return True
@@ -301,10 +329,10 @@ def _try(path, work, state, before, h, hmax, fresh):
     if code != 0:
         return STALL
     m = path.row_scale.shape[0]
-    values = work.out[m : m + path.entry_row.shape[0]]
+    values = work.out[m : m + entries(path)]
     if not _rates(path, work, values, m + values.shape[0], v, a):
         return STALL
-    if m > path.active.shape[0] and _violation(path, work.out) > 1e-8:
+    if m > path.scale.shape[0] and _violation(path, work.out) > 1e-8:
         return INCONSISTENT
     gap, travel = work.n[3], 0.0
     for i in range(q.shape[0]):
@@ -321,7 +349,7 @@ def _try(path, work, state, before, h, hmax, fresh):
     s[SIGMA_2], s[T_2] = s[SIGMA_1], s[T_1]
     s[SIGMA_1], s[T_1] = s[SIGMA], before.s[T]
     s[SIGMA] = singular_value(path, work, state)
-    s[DET] = determinant_sign(path.plan, work.lu)
+    s[DET] = determinant(path, work)
     if abs(s[SIGMA]) < TOO_CLOSE * s[REFERENCE]:
         copy_state(before, state)
         return STALL

@@ -51,6 +51,8 @@ def levenberg_marquardt(
     """Minimise |r(q)| from q with steps of least weighted length; ``stride`` bounds a step per coordinate."""
     r, J = residual(q)
     cost, evaluations = float(np.linalg.norm(r)), 1
+    if not np.isfinite(cost):
+        return Solution(q, np.inf, evaluations)
     damping = 1e-3 * cost
     stuck = 0
     for _ in range(iterations):

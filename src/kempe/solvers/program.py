@@ -27,6 +27,7 @@ T_TO = 3
 LAM_FROM, LAM_TO = 4, 5
 SLOT_TABLE, SLOT_AT = 6, 7  # per slot: its table, and where the table's piece goes in x
 TABLE_START = 8  # per table: its first break; one more than tables
+ARGUMENTS = 9  # a program: where the tables are read
 
 
 class Layout(NamedTuple):
@@ -35,7 +36,6 @@ class Layout(NamedTuple):
     places: np.ndarray  # the parts listed above
     tables: np.ndarray  # per break: the break and the four coefficients of the piece that begins there
     periods: np.ndarray  # per table, 0 when it does not repeat
-    arguments: np.ndarray  # a program: where the tables are read
 
 
 def make_program(
@@ -50,6 +50,11 @@ def make_program(
 def size_y(program: np.ndarray) -> int:
     """How much scratch a program's outputs take."""
     return int(program[program[SIZES]])
+
+
+def size_arguments(layout: Layout) -> int:
+    """How much scratch reading the tables takes."""
+    return size_y(layout.places[layout.places[ARGUMENTS] : layout.places[ARGUMENTS + 1]])
 
 
 def size_out(program: np.ndarray) -> int:
@@ -103,7 +108,7 @@ def _load_tables(layout, x, y):
     table_of, slot_at = part(layout.places, SLOT_TABLE), part(layout.places, SLOT_AT)
     start, tables = part(layout.places, TABLE_START), layout.tables
     arguments = np.zeros(table_of.shape[0])
-    run(layout.arguments, x, y, arguments)
+    run(part(layout.places, ARGUMENTS), x, y, arguments)
     for slot in range(table_of.shape[0]):
         table = table_of[slot]
         first, last = start[table], start[table + 1] - 1  # breaks first..last

@@ -1,8 +1,9 @@
 """LU factorisation on a fixed pattern: order and pivots are chosen once, numbers are refactored many times.
 
 SciPy's SuperLU chooses the column order and the pivots at one matrix; the fill is found once; ``factor`` then redoes
-only the arithmetic, and says when the chosen pivots have become poor (a multiplier above ``GROWTH``), upon which the
-caller plans again.
+only the arithmetic. Where the chosen pivots have become poor (a multiplier above ``GROWTH``: a crank that turns makes
+each of its entries vanish twice per turn), a small matrix is factored once with full columns and fresh pivots; for a
+large one the caller is told and plans again.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ GROWTH = 1e5
 ROW_PERM, COLUMN_PERM = 0, 1  # row k of the permuted matrix is row ROW_PERM[k] of the original
 START, COLUMN, DIAGONAL = 2, 3, 4  # row k of LU is START[k]:START[k + 1]; DIAGONAL is the place of its diagonal
 A_START, A_PLACE, A_COLUMN = 5, 6, 7  # entries of row k of the permuted matrix: places in the value array, columns
+PARITY = 8  # the sign of the two permutations together
+
+#: Up to this size poor pivots are answered with a full factorisation.
+FULL = 64
 
 
 def plan_lu(
@@ -48,12 +53,28 @@ def plan_lu(
     column = np.array([j for row in pattern for j in row], dtype=np.int64)
     diagonal = np.array([start[i] + pattern[i].index(i) for i in range(n)], dtype=np.int64)
     source = order if places is None else places[order]
-    return pack([row_perm, column_perm, start, column, diagonal, a_start, source, c[order]])
+    parity = np.array([_parity(row_perm) * _parity(column_perm)])
+    return pack([row_perm, column_perm, start, column, diagonal, a_start, source, c[order], parity])
+
+
+def _parity(permutation: np.ndarray) -> int:
+    """The sign of a permutation."""
+    seen, sign = np.zeros(len(permutation), dtype=bool), 1
+    for first in range(len(permutation)):
+        length, k = 0, first
+        while not seen[k]:
+            seen[k] = True
+            k = int(permutation[k])
+            length += 1
+        if length and length % 2 == 0:
+            sign = -sign
+    return sign
 
 
 def size_lu(plan: np.ndarray) -> int:
-    """How many numbers L and U have together."""
-    return int(plan[COLUMN + 1] - plan[COLUMN])
+    """How many numbers a factorisation takes: L and U, then a full matrix, its pivots, and which of them holds."""
+    n, fill = int(plan[DIAGONAL + 1] - plan[DIAGONAL]), int(plan[COLUMN + 1] - plan[COLUMN])
+    return fill + (n * n + n if n <= FULL else 0) + 1
 
 
 def _orders(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +90,18 @@ def _orders(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -
 
 @compiled
 def factor(plan, values, lu, work):
-    """Refactor; returns the largest multiplier (above GROWTH the pivots should be chosen again; inf: singular)."""
+    """Refactor; returns the largest multiplier (above GROWTH: plan again; inf: singular)."""
+    growth = _factor_sparse(plan, values, lu, work)
+    lu[-1] = 0.0
+    n = plan[DIAGONAL + 1] - plan[DIAGONAL]
+    if growth < GROWTH or n > FULL:
+        return growth
+    lu[-1] = 1.0
+    return _factor_full(plan, values, lu)
+
+
+@compiled
+def _factor_sparse(plan, values, lu, work):
     start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
     n = diagonal.shape[0]
     a_start, a_place, a_column = part(plan, A_START), part(plan, A_PLACE), part(plan, A_COLUMN)
@@ -97,21 +129,82 @@ def factor(plan, values, lu, work):
 
 
 @compiled
+def _factor_full(plan, values, lu):
+    """Row by row with partial pivoting, of the permuted matrix, behind the sparse factors in ``lu``."""
+    n, at = plan[DIAGONAL + 1] - plan[DIAGONAL], plan[COLUMN + 1] - plan[COLUMN]
+    a_start, a_place, a_column = part(plan, A_START), part(plan, A_PLACE), part(plan, A_COLUMN)
+    A, pivots = lu[at : at + n * n].reshape((n, n)), lu[at + n * n : at + n * n + n]
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = 0.0
+        for k in range(a_start[i], a_start[i + 1]):
+            A[i, a_column[k]] += values[a_place[k]]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        pivots[k] = p
+        if A[p, k] == 0.0 or not np.isfinite(A[p, k]):
+            return np.inf
+        for j in range(n):
+            A[k, j], A[p, j] = A[p, j], A[k, j]
+        A[k, k] = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            A[i, k] *= A[k, k]
+            for j in range(k + 1, n):
+                A[i, j] -= A[i, k] * A[k, j]
+    return 1.0
+
+
+@compiled
+def _solve_full(plan, lu, work, transposed):
+    """Solve with the full factors, in place in ``work`` (permuted rows in, permuted columns out, or the reverse)."""
+    n, at = plan[DIAGONAL + 1] - plan[DIAGONAL], plan[COLUMN + 1] - plan[COLUMN]
+    A, pivots = lu[at : at + n * n].reshape((n, n)), lu[at + n * n : at + n * n + n]
+    if transposed:
+        for i in range(n):
+            for j in range(i):
+                work[i] -= A[j, i] * work[j]
+            work[i] *= A[i, i]
+        for i in range(n - 1, -1, -1):
+            for j in range(i + 1, n):
+                work[i] -= A[j, i] * work[j]
+    for step in range(n):
+        k = n - 1 - step if transposed else step
+        p = int(pivots[k])
+        work[k], work[p] = work[p], work[k]
+    if not transposed:
+        for i in range(n):
+            for j in range(i):
+                work[i] -= A[i, j] * work[j]
+        for i in range(n - 1, -1, -1):
+            for j in range(i + 1, n):
+                work[i] -= A[i, j] * work[j]
+            work[i] *= A[i, i]
+
+
+@compiled
 def solve(plan, lu, b, x, work):
     """X = A^-1 b."""
     start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
     row_perm, column_perm = part(plan, ROW_PERM), part(plan, COLUMN_PERM)
     n = diagonal.shape[0]
-    for i in range(n):
-        total = b[row_perm[i]]
-        for k in range(start[i], diagonal[i]):
-            total -= lu[k] * work[column[k]]
-        work[i] = total
-    for i in range(n - 1, -1, -1):
-        total = work[i]
-        for k in range(diagonal[i] + 1, start[i + 1]):
-            total -= lu[k] * work[column[k]]
-        work[i] = total * lu[diagonal[i]]
+    if lu[-1] == 1.0:
+        for i in range(n):
+            work[i] = b[row_perm[i]]
+        _solve_full(plan, lu, work, False)
+    else:
+        for i in range(n):
+            total = b[row_perm[i]]
+            for k in range(start[i], diagonal[i]):
+                total -= lu[k] * work[column[k]]
+            work[i] = total
+        for i in range(n - 1, -1, -1):
+            total = work[i]
+            for k in range(diagonal[i] + 1, start[i + 1]):
+                total -= lu[k] * work[column[k]]
+            work[i] = total * lu[diagonal[i]]
     for i in range(n):
         x[column_perm[i]] = work[i]
 
@@ -124,25 +217,34 @@ def solve_transposed(plan, lu, b, x, work):
     n = diagonal.shape[0]
     for i in range(n):
         work[i] = b[column_perm[i]]
-    for i in range(n):
-        total = work[i] * lu[diagonal[i]]
-        work[i] = total
-        for k in range(diagonal[i] + 1, start[i + 1]):
-            work[column[k]] -= lu[k] * total
-    for i in range(n - 1, -1, -1):
-        total = work[i]
-        for k in range(start[i], diagonal[i]):
-            work[column[k]] -= lu[k] * total
+    if lu[-1] == 1.0:
+        _solve_full(plan, lu, work, True)
+    else:
+        for i in range(n):
+            total = work[i] * lu[diagonal[i]]
+            work[i] = total
+            for k in range(diagonal[i] + 1, start[i + 1]):
+                work[column[k]] -= lu[k] * total
+        for i in range(n - 1, -1, -1):
+            total = work[i]
+            for k in range(start[i], diagonal[i]):
+                work[column[k]] -= lu[k] * total
     for i in range(n):
         x[row_perm[i]] = work[i]
 
 
 @compiled
 def determinant_sign(plan, lu):
-    """The sign of the determinant, up to the fixed signs of the two permutations."""
-    sign = 1.0
+    """The sign of the determinant."""
     diagonal = part(plan, DIAGONAL)
-    for i in range(diagonal.shape[0]):
-        if lu[diagonal[i]] < 0.0:
+    n, at = diagonal.shape[0], plan[COLUMN + 1] - plan[COLUMN]
+    sign = float(part(plan, PARITY)[0])
+    for i in range(n):
+        if lu[-1] == 1.0:
+            if lu[at + i * n + i] < 0.0:
+                sign = -sign
+            if lu[at + n * n + i] != i:
+                sign = -sign
+        elif lu[diagonal[i]] < 0.0:
             sign = -sign
     return sign

@@ -10,8 +10,7 @@ import casadi as ca
 import numpy as np
 
 from kempe.elements import Element, KernelSource
-from kempe.errors import ModelError
-from kempe.kernels import Kernel, UnsupportedOperation, compile_function
+from kempe.kernels import Kernel, compile_function
 
 #: Forward differentiation only: it never multiplies a derivative that is undefined on an untaken side.
 _FORWARD = {"allow_reverse": False}
@@ -38,7 +37,6 @@ class Family:
     """
 
     def __init__(self, element: Element) -> None:
-        self.name = f"{element.kind} '{element.name}'"
         source = KernelSource(element)
         view = element.view(source)
         self.q, self.v, self.t = source.q, source.v, source.t
@@ -112,11 +110,7 @@ class Family:
             rows, columns = expression.sparsity().get_triplet()
             blocks.append(Block(np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64)))
             values += expression.nonzeros()
-        try:
-            kernel = compile_function(self.x, ca.vertcat(ca.SX(0, 1), *values))
-        except UnsupportedOperation as error:
-            raise ModelError(f"{self.name}: {error}") from error
-        return Variant(kernel, tuple(blocks))
+        return Variant(compile_function(self.x, ca.vertcat(ca.SX(0, 1), *values)), tuple(blocks))
 
 
 _families: dict[Hashable, Family] = {}

@@ -9,6 +9,8 @@ import casadi as ca
 import numpy as np
 
 from kempe.elements import Element, Table, parameters_in
+from kempe.errors import ModelError
+from kempe.kernels import UnsupportedOperation
 from kempe.model import Model
 from kempe.solvers.pack import pack
 from kempe.solvers.program import (
@@ -18,10 +20,11 @@ from kempe.solvers.program import (
     load_rates,
     make_program,
     run,
+    size_arguments,
     size_out,
     size_y,
 )
-from kempe.system.families import Family, family_of
+from kempe.system.families import Family, Variant, family_of
 
 _INT = np.int64
 
@@ -117,11 +120,11 @@ class System:
         starts = np.cumsum([0, *(len(t.breaks) for t in known.values())])
         pieces = [np.column_stack([t.breaks, np.vstack([t.coefficients, np.zeros((1, 4))])]) for t in known.values()]
         by_slot = np.array(slots, dtype=_INT).reshape(-1, 2)
+        arguments = self._program("arguments", using, outputs, len(slots))
         return Layout(
-            places=pack([*places, by_slot[:, 0], by_slot[:, 1], starts]),
+            places=pack([*places, by_slot[:, 0], by_slot[:, 1], starts, arguments]),
             tables=np.vstack(pieces) if pieces else np.zeros((0, Table.WIDTH)),
             periods=np.array([t.period for t in known.values()], dtype=float),
-            arguments=self._program("arguments", using, outputs, len(slots)),
         )
 
     def _place_numbers(self) -> None:
@@ -133,6 +136,8 @@ class System:
         self._template = np.zeros(self.x_at[-1])
         self._start = np.zeros(self.n)
         self._number_at, self._start_at, moving = [], [], []
+        #: Numbers that must stay above zero: which they are, and the numbers themselves.
+        self.positives = [p for e in self.elements for p in e.positives() if isinstance(p.value, ca.SX)]
         for k, value in zip(where, values, strict=True):
             if isinstance(value, ca.SX):
                 self._number_at.append(k)
@@ -147,7 +152,20 @@ class System:
                 self._start[k] = value
         parameters_in(moving)
         symbols = [ca.SX(p) for p in self.model.parameters.values()]
-        self.numbers_of_parameters = ca.Function("numbers", [ca.vertcat(ca.SX(0, 1), *symbols)], [_stack(moving)])
+        everything = ca.vertcat(ca.SX(0, 1), *symbols)
+        self.numbers_of_parameters = ca.Function("numbers", [everything], [_stack(moving)])
+        self.positives_of_parameters = ca.Function("above", [everything], [_stack([p.value for p in self.positives])])
+
+    def not_positive(self, parameters: np.ndarray) -> list[str]:
+        """What is not above zero at parameter values, though it must be."""
+        if not self.positives:
+            return []
+        values = np.array(self.positives_of_parameters(parameters), dtype=float).ravel()
+        return [
+            f"{p.what} must be above zero, not {v:.6g}"
+            for p, v in zip(self.positives, values, strict=True)
+            if not v > 0
+        ]
 
     def inputs(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The input vector x with all numbers in place, and the drawn coordinates, for parameter values."""
@@ -161,9 +179,16 @@ class System:
 
     # --- programs ----------------------------------------------------------------------------------------------
 
+    def _variant(self, k: int, name: str) -> Variant:
+        """A compiled variant of an element's equations; a failure names the element."""
+        try:
+            return self.families[k].variant(name)
+        except UnsupportedOperation as error:
+            raise ModelError(f"{self.elements[k].kind} '{self.elements[k].name}': {error}") from error
+
     def _program(self, variant: str, using: list[int], outputs: list[list[np.ndarray]], size: int) -> np.ndarray:
         """Calls of a variant for some elements; ``outputs`` gives for each the result places of its blocks."""
-        kernels = [self.families[k].variant(variant).kernel for k in using]
+        kernels = [self._variant(k, variant).kernel for k in using]
         target = _join([place for blocks in outputs for place in blocks])
         x_at = self.x_at[:-1][np.array(using, dtype=_INT)]
         return make_program([k.address for k in kernels], x_at, [k.n_out for k in kernels], target, size)
@@ -176,7 +201,7 @@ class System:
     def value(self) -> np.ndarray:
         """Phi."""
         using = self._constrained
-        outputs = [[self.rows_of[k][self.families[k].variant("value").blocks[0].rows]] for k in using]
+        outputs = [[self.rows_of[k][self._variant(k, "value").blocks[0].rows]] for k in using]
         return self._program("value", using, outputs, self.m)
 
     @cached_property
@@ -184,7 +209,7 @@ class System:
         """Row and column of every structural non-zero of Phi_q, column by column."""
         rows, columns = [], []
         for k in self._constrained:
-            block = self.families[k].variant("position").blocks[1]
+            block = self._variant(k, "position").blocks[1]
             rows.append(self.rows_of[k][block.rows])
             columns.append(self.q_of[k][block.columns])
         r, c = _join(rows), _join(columns)
@@ -198,7 +223,7 @@ class System:
         nnz = len(self.jacobian_places[0])
         outputs, seen = [], 0
         for k in self._constrained:
-            phi, jac, nu = self.families[k].variant("position").blocks
+            phi, jac, nu = self._variant(k, "position").blocks
             places = self.m + self._jacobian_order[seen : seen + len(jac.rows)]
             seen += len(jac.rows)
             outputs.append([self.rows_of[k][phi.rows], places, self.m + nnz + self.rows_of[k][nu.rows]])
@@ -208,7 +233,7 @@ class System:
     def acceleration(self) -> np.ndarray:
         """Gamma."""
         using = self._constrained
-        outputs = [[self.rows_of[k][self.families[k].variant("acceleration").blocks[0].rows]] for k in using]
+        outputs = [[self.rows_of[k][self._variant(k, "acceleration").blocks[0].rows]] for k in using]
         return self._program("acceleration", using, outputs, self.m)
 
     @cached_property
@@ -217,7 +242,7 @@ class System:
         using = self._constrained
         n, outputs = self.n, []
         for k in using:
-            by_q, by_t, by_tt = self.families[k].variant("curvature").blocks
+            by_q, by_t, by_tt = self._variant(k, "curvature").blocks
             q = self.q_of[k]
             outputs.append([q[by_q.rows] * n + q[by_q.columns], n * n + q[by_t.rows], n * n + n + 0 * by_tt.rows])
         return self._program("curvature", using, outputs, n * n + n + 1)
@@ -228,7 +253,7 @@ class System:
         using = [k for k, f in enumerate(self.families) if f.energy is not None]
         outputs = []
         for k in using:
-            block = self.families[k].variant("mass").blocks[0]
+            block = self._variant(k, "mass").blocks[0]
             outputs.append([self.q_of[k][block.rows] * self.n + self.q_of[k][block.columns]])
         return self._program("mass", using, outputs, self.n * self.n)
 
@@ -238,7 +263,7 @@ class System:
         self, program: np.ndarray, x: np.ndarray, q: Any, t: float, v: Any = None, lam: Any = None
     ) -> np.ndarray:
         """Run one program once; x is changed only in its coordinate, rate, time and multiplier places."""
-        y = np.zeros(max(size_y(program), size_y(self.layout.arguments), 1))
+        y = np.zeros(max(size_y(program), size_arguments(self.layout), 1))
         out = np.zeros(size_out(program))
         load(self.layout, np.asarray(q, dtype=float), float(t), x, y)
         if v is not None:
