@@ -32,7 +32,18 @@ from casadi import (
 )
 
 from kempe import elements
-from kempe.analysis import Branch, Mobility, Pose, SingularPosition, assemble, kinematics, mobility, ranks
+from kempe.analysis import (
+    Branch,
+    Finding,
+    Mobility,
+    Pose,
+    SingularPosition,
+    assemble,
+    check,
+    kinematics,
+    mobility,
+    ranks,
+)
 from kempe.api import Equations, Mechanism
 from kempe.elements import (
     Parameter,
@@ -59,6 +70,7 @@ __all__ = [
     "Branch",
     "ConvergenceError",
     "Equations",
+    "Finding",
     "KempeError",
     "Mechanism",
     "Mobility",
@@ -78,6 +90,7 @@ __all__ = [
     "atan2",
     "atanh",
     "ceil",
+    "check",
     "constant_acceleration",
     "constant_speed",
     "cos",

@@ -12,6 +12,10 @@ from kempe.results import Result
 class Analyses:
     """The analyses as methods; each is a plain function of the same name as well."""
 
+    def check(self, **options: Any) -> list[analysis.Finding]:
+        """Everything suspicious about the model at once; see :func:`kempe.check`."""
+        return analysis.check(self, **options)  # type: ignore[arg-type]
+
     def mobility(self, **options: Any) -> analysis.Mobility:
         """Degrees of freedom and redundant constraints by name; see :func:`kempe.mobility`."""
         return analysis.mobility(self, **options)  # type: ignore[arg-type]

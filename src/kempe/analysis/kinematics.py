@@ -98,20 +98,37 @@ class _Motion:
         posed, t0 = self.posed, float(self.grid[0])
         self._enough_drivers()
         q = assembled(posed, t0)
-        J = posed.linear(q, t0)[1]
         self.row_scale = posed.row_scale
-        self._check_rank(q, t0, J)
         self.before = co.new_state(posed.system.n)
-        self._choose_rows(q, t0)
         self.k = 0
-        event = classify(self.square, q, t0)
-        if event is None:
+        if not self._starts_regular(q, t0):
+            self._check_rank(q, t0, posed.linear(q, t0)[1])
+            self._choose_rows(q, t0)
+            event = classify(self.square, q, t0)
+            if event is not None:
+                result = self._meet(event, None)
+                return self._go() if result is None else result
             self._resume(q, t0)
-            self._record(0, self.state.q, self.state.v, self.state.a)
-            self.k = 1
-        elif (result := self._meet(event, None)) is not None:
-            return result
+        self._record(0, self.state.q, self.state.v, self.state.a)
+        self.k = 1
         return self._go()
+
+    def _starts_regular(self, q: np.ndarray, t: float) -> bool:
+        """Whether the Jacobian is square and plainly regular, which spares all questions of rank."""
+        system = self.posed.system
+        if system.m != system.n:
+            return False
+        self._choose_rows(q, t)
+        try:
+            self._plan(q, t)
+        except np.linalg.LinAlgError:
+            return False
+        self.state = co.new_state(system.n)
+        self.state.q[:], self.state.s[co.T] = q, t
+        if not co.begin(self.path, self.work, self.state, 8):
+            return False
+        largest = np.abs(system.evaluate(system.position, self.posed.x, q, t)[system.m : -system.m]).max()
+        return abs(float(self.state.s[co.SIGMA])) > 1e-6 * largest
 
     def _enough_drivers(self) -> None:
         system = self.posed.system

@@ -182,7 +182,8 @@ class Element:
     A subclass passes its fields to ``super().__init__`` and defines any of
 
     - ``phi(x)``: constraint equations, named one by one in ``rows``;
-    - ``kinetic(x)``: kinetic energy.
+    - ``kinetic(x)``: kinetic energy;
+    - ``force(x)``: generalised force on its coordinates.
 
     ``x`` has each field by its name, seen symbolically; ``x.t`` is the time and ``x.d(e)`` the rate of an
     expression e of the coordinates.
@@ -208,10 +209,19 @@ class Element:
         """The kinetic energy."""
         raise NotImplementedError(f"{type(self).__name__} has no inertia")
 
+    def force(self, x: Any) -> Any:
+        """The generalised force on the coordinates of ``parts()``, in their order."""
+        raise NotImplementedError(f"{type(self).__name__} exerts no force")
+
     @property
     def has_inertia(self) -> bool:
         """Whether the element contributes kinetic energy."""
         return type(self).kinetic is not Element.kinetic
+
+    @property
+    def has_force(self) -> bool:
+        """Whether the element exerts a generalised force."""
+        return type(self).force is not Element.force
 
     def parts(self) -> list[Part]:
         """The parts whose coordinates the element touches, each once."""
@@ -362,6 +372,8 @@ def trace(element: Element) -> None:
         element.phi(view)
     if element.has_inertia:
         element.kinetic(view)
+    if element.has_force:
+        element.force(view)
     _traced.add(key)
 
 

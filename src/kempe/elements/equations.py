@@ -12,13 +12,13 @@ from kempe.elements.parts import Coordinate
 
 
 class SystemEquations(Element):
-    """Constraints Phi(q, t) and kinetic energy v^T M(q) v / 2, as expressions of coordinate, time and parameters."""
+    """Constraints Phi(q, t), kinetic energy v^T M(q) v / 2 and force Q(q, v, t), with parameters in each."""
 
     def __init__(
         self, name: str, coordinates: Sequence[Coordinate], rows: Sequence[str], numbers: Sequence[Any], symbols: Any
     ) -> None:
-        """``symbols`` is (q, t, p, Phi, M): the expressions and the symbols they are made of."""
-        self._q, self._t, self._p, self._phi, self._mass = symbols
+        """``symbols`` is (q, v, t, p, Phi, M, Q): the symbols and the expressions made of them (None: not given)."""
+        self._q, self._v, self._t, self._p, self._phi, self._mass, self._force = symbols
         self.rows = tuple(rows)
         super().__init__(name, coordinates=list(coordinates), numbers=list(numbers))
 
@@ -26,9 +26,13 @@ class SystemEquations(Element):
     def has_inertia(self) -> bool:
         return self._mass is not None
 
+    @property
+    def has_force(self) -> bool:
+        return self._force is not None
+
     def structure(self) -> Any:
-        outputs = [e for e in (self._phi, self._mass) if e is not None]
-        f = ca.Function("f", [self._q, self._t, self._p], outputs)
+        outputs = [e for e in (self._phi, self._mass, self._force) if e is not None]
+        f = ca.Function("f", [self._q, self._v, self._t, self._p], outputs)
         return (SystemEquations, self.rows, f.serialize())
 
     def drives_rows(self) -> list[bool]:
@@ -42,7 +46,8 @@ class SystemEquations(Element):
 
     def _written(self, expression: ca.SX, x: Any) -> ca.SX:
         q, p = ca.vertcat(*x.coordinates), ca.vertcat(ca.SX(0, 1), *x.numbers)
-        return ca.substitute([expression], [self._q, self._t, self._p], [q, ca.SX(x.t), p])[0]
+        v = ca.vertcat(*[x.d(c) for c in x.coordinates])
+        return ca.substitute([expression], [self._q, self._v, self._t, self._p], [q, v, ca.SX(x.t), p])[0]
 
     def phi(self, x: Any) -> Any:
         return self._written(self._phi, x)
@@ -50,3 +55,6 @@ class SystemEquations(Element):
     def kinetic(self, x: Any) -> Any:
         v = ca.vertcat(*[x.d(q) for q in x.coordinates])
         return v.T @ self._written(self._mass, x) @ v / 2
+
+    def force(self, x: Any) -> Any:
+        return self._written(self._force, x)

@@ -16,11 +16,12 @@ from kempe.model.model import Model
 
 
 class EquationsModel(Model):
-    """Coordinates q, parameters p, constraints Phi(q, t, p) = 0 and a mass matrix M(q, p), given as functions.
+    """Coordinates q, parameters p, and as functions: Phi(q, t, p) = 0, a mass matrix M(q, p), a force Q(q, v, t, p).
 
-    ``coordinates`` is a list of names, or a mapping from name to start value. The functions receive ``q`` and ``p``
-    with the user's names as attributes (and by index) and the time ``t``. ``constraints`` returns a list of
-    expressions, or a mapping from row name to expression. Angles are coordinates like any other.
+    ``coordinates`` is a list of names, or a mapping from name to start value. The functions are
+    ``constraints(q, t, p)``, ``mass(q, p)`` and ``force(q, v, t, p)``; they receive q, v and p with the user's names as
+    attributes (and by index). ``constraints`` returns a list of expressions, or a mapping from row name to expression.
+    Angles are coordinates like any other.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class EquationsModel(Model):
         *,
         constraints: Callable[..., Any] | None = None,
         mass: Callable[..., Any] | None = None,
+        force: Callable[..., Any] | None = None,
         parameters: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(name)
@@ -43,14 +45,15 @@ class EquationsModel(Model):
         for key, value in (parameters or {}).items():
             self.parameter(key, value)
         parts = [self.add_part(el.Coordinate(key, start), "coordinate") for key, start in starts.items()]
-        q, t = ca.SX.sym("q", len(parts)), ca.SX.sym("t")
+        q, v, t = ca.SX.sym("q", len(parts)), ca.SX.sym("v", len(parts)), ca.SX.sym("t")
         p = ca.SX.sym("p", len(self.parameters))
         q_view, p_view = _named(q, list(starts)), _named(p, list(self.parameters))
         rows, phi = _constraints(name, constraints, q_view, t, p_view)
         matrix = None if mass is None else _mass(name, mass, q_view, p_view, len(parts))
-        for what, expression in (("constraints", phi), ("mass", matrix)):
-            _no_strangers(f"equations '{name}': {what}", expression, (q, t, p))
-        symbols = (q, t, p, phi, matrix)
+        pushed = None if force is None else _force(name, force, q_view, _named(v, list(starts)), t, p_view)
+        for what, expression in (("constraints", phi), ("mass", matrix), ("force", pushed)):
+            _no_strangers(f"equations '{name}': {what}", expression, (q, v, t, p))
+        symbols = (q, v, t, p, phi, matrix, pushed)
         self.add(el.SystemEquations("equations", parts, rows, list(self.parameters.values()), symbols))
 
 
@@ -110,6 +113,15 @@ def _looks_symmetric(matrix: ca.SX) -> bool:
         point
     )
     return not float(gap[0]) > 1e-12 * float(gap[1])
+
+
+def _force(name: str, function: Any, q: Any, v: Any, t: Any, p: Any) -> ca.SX:
+    result = _called(f"equations '{name}': force", function, q, v, t, p)
+    items = result if isinstance(result, (list, tuple)) else [result]
+    vector = ca.vertcat(ca.SX(0, 1), *[ca.vec(_expression(name, "force", item)) for item in items])
+    if vector.numel() != len(q):
+        raise ModelError(f"equations '{name}': the force has {vector.numel()} entries for {len(q)} coordinates")
+    return vector
 
 
 def _called(what: str, function: Any, *arguments: Any) -> Any:

@@ -84,7 +84,11 @@ def _orders(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -
     # A singular matrix has an order too: a small random shift of its entries gives SuperLU something to pivot on.
     shift = 1e-10 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
     noise = np.random.default_rng(0).uniform(0.5, 1.5, len(values)) * shift
-    lu = splu(csc_matrix((values + noise, (rows, columns)), shape=(n, n)), permc_spec="COLAMD", diag_pivot_thresh=0.1)
+    matrix = csc_matrix((values + noise, (rows, columns)), shape=(n, n))
+    try:
+        lu = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.1)
+    except RuntimeError as error:
+        raise np.linalg.LinAlgError("the matrix is singular whatever its entries") from error
     return np.argsort(lu.perm_r), lu.perm_c.argsort()
 
 

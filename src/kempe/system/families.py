@@ -44,6 +44,10 @@ class Family:
         rows = result if isinstance(result, (list, tuple)) else [result]
         self.phi = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.SX(row)) for row in rows])
         self.energy = ca.SX(element.kinetic(view)) if element.has_inertia else None
+        pushed = element.force(view) if element.has_force else []
+        self.force = ca.vertcat(
+            ca.SX(0, 1), *[ca.vec(ca.SX(e)) for e in (pushed if isinstance(pushed, list) else [pushed])]
+        )
         self.p, self.pieces = source.p, source.pieces
         self.arguments = ca.vertcat(ca.SX(0, 1), *source.arguments)
         self.n_rows = self.phi.numel()
@@ -81,6 +85,8 @@ class Family:
         if variant == "mass":
             momentum = self._derivative(self.energy, self.v).T
             return [self._derivative(momentum, self.v)]
+        if variant == "force":
+            return [self.force, self._derivative(self.force, self.q), self._derivative(self.force, self.v)]
         if variant == "arguments":
             return [self.arguments]
         raise KeyError(variant)
@@ -94,6 +100,7 @@ class Family:
         - ``curvature``: (Phi_q^T lambda)_q, (Phi_q^T lambda)_t, (Phi_t^T lambda)_t;
         - ``parameter``: Phi_p by the element's own numbers;
         - ``mass``: M = d2T/dv2;
+        - ``force``: Q, Q_q, Q_v;
         - ``arguments``: where its tables are read.
         """
         known = self.__dict__.setdefault("_variants", {})

@@ -257,6 +257,17 @@ class System:
             outputs.append([self.q_of[k][block.rows] * self.n + self.q_of[k][block.columns]])
         return self._program("mass", using, outputs, self.n * self.n)
 
+    @cached_property
+    def force(self) -> np.ndarray:
+        """Q; what its kernels give beyond it (Q_q, Q_v) is for solvers that need it and ends in one unused place."""
+        using = [k for k, f in enumerate(self.families) if f.force.numel()]
+        outputs = []
+        for k in using:
+            push, *rest = self._variant(k, "force").blocks
+            unused = [np.full(len(block.rows), self.n, dtype=_INT) for block in rest]
+            outputs.append([self.q_of[k][push.rows], *unused])
+        return self._program("force", using, outputs, self.n + 1)
+
     # --- one-off evaluations from Python -----------------------------------------------------------------------
 
     def evaluate(
@@ -298,6 +309,10 @@ class System:
     def mass_matrix(self, x: np.ndarray, q: Any, t: float = 0.0) -> np.ndarray:
         """M(q) as a full matrix."""
         return self.evaluate(self.mass, x, q, t, np.zeros(self.n)).reshape(self.n, self.n)
+
+    def generalised_force(self, x: np.ndarray, q: Any, t: float, v: Any) -> np.ndarray:
+        """Q(q, v, t)."""
+        return self.evaluate(self.force, x, q, t, v)[: self.n]
 
     def index(self, name: str) -> int:
         """The place in q of a coordinate by its full name; KeyError if there is none."""

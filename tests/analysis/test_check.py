@@ -1,0 +1,34 @@
+"""kp.check names everything suspicious at once."""
+
+from __future__ import annotations
+
+from linkages import four_bar, parallelogram
+
+import kempe as kp
+
+
+def test_a_sound_mechanism_has_no_findings():
+    assert four_bar(1, 2, 2.2, 2.5).check() == []
+
+
+def test_all_findings_come_at_once():
+    m = parallelogram(3, side=0.5)
+    L = m.parameter("L", 1.0, bounds=(0.5, 1.5))
+    L.value = 2.0
+    m.body("loose")
+    kink = m.point("kink", at=(0.0, 3.0))
+    m.constraint("edge", lambda p: p.r[1] - 3 - kp.fabs(p.r[0]), kink)
+    found = {f.about: f for f in m.check()}
+    assert set(found) == {"L", "loose", "A3", "edge"}
+    assert "outside its bounds" in found["L"].message
+    assert "connected to nothing" in found["loose"].message
+    assert "adds nothing" in found["A3"].message
+    assert "not smooth" in found["edge"].message
+    assert not any(f.grave for f in found.values())
+
+
+def test_grave_findings():
+    flat = parallelogram(2, theta=0.0)
+    assert any(f.grave and "singular position" in f.message for f in flat.check())
+    open_ = four_bar(1, 1, 1, 3.5, theta=0.1)
+    assert any(f.grave and "cannot assemble" in f.message for f in open_.check())
