@@ -42,8 +42,9 @@ def _paint(axes: Axes, drawing: Drawing, frame: int, names: bool) -> list[Any]:
         artists += axes.plot(*points[[first, last]].T, color="0.6", linewidth=5, solid_capstyle="butt", zorder=1)
     for k, (name, indices) in enumerate(drawing.links.items()):
         colour = COLOURS[k % len(COLOURS)]
-        corners = points[_around(points[indices], indices)]
-        if len(indices) > 2:
+        outline = _around(points[indices], indices)
+        corners = points[outline]
+        if len(outline) > 2:
             artists += axes.fill(*corners.T, facecolor=colour, alpha=0.18, edgecolor=colour, linewidth=2, zorder=2)
         else:
             artists += axes.plot(*corners.T, color=colour, linewidth=3.5, solid_capstyle="round", zorder=2)
@@ -83,7 +84,7 @@ def _around(corners: np.ndarray, indices: Sequence[int]) -> list[int]:
         spread = corners - corners.mean(axis=0)
         along = spread @ np.linalg.svd(spread)[2][0]
         order = np.argsort(along)
-        return [indices[order[0]], indices[order[-1]], indices[order[0]]]
+        return [indices[order[0]], indices[order[-1]]]
 
 
 def draw(model: Model, pose: Pose | None = None, *, names: bool = True) -> Figure:
