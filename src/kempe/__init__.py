@@ -44,7 +44,7 @@ from kempe.analysis import (
     mobility,
     ranks,
 )
-from kempe.api import Equations, Mechanism
+from kempe.api import Equations, Mechanism, load
 from kempe.elements import (
     Parameter,
     angle,
@@ -110,6 +110,7 @@ __all__ = [
     "harmonic_rise",
     "if_else",
     "kinematics",
+    "load",
     "log",
     "logic_and",
     "logic_not",

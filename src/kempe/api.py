@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from kempe import analysis
-from kempe.model import EquationsModel, MechanismModel
+from kempe.model import EquationsModel, MechanismModel, files
 from kempe.results import Result
 
 
@@ -31,6 +32,15 @@ class Analyses:
     def ranks(self, pose: Any, velocities: Any = None, **options: Any) -> tuple[int, int, int]:
         """Ranks of Phi_q, [Phi_q nu], [Phi_q gamma] in a pose; see :func:`kempe.ranks`."""
         return analysis.ranks(self, pose, velocities, **options)  # type: ignore[arg-type]
+
+    def save(self, path: str | Path, **more: Any) -> Path:
+        """Write the model to a ``.kempe.yaml`` file that :func:`kempe.load` reads back."""
+        return files.save(self, path, **more)  # type: ignore[arg-type]
+
+
+def load(path: str | Path) -> Any:
+    """A model from a ``.kempe.yaml`` file; raises ModelError with all findings, each with file and line."""
+    return files.build(files.read(path), Mechanism, Equations)
 
 
 class Mechanism(Analyses, MechanismModel):

@@ -49,25 +49,25 @@ class curve(Curve):
 
     def __init__(self, function: Callable[[Any], Any], span: tuple[float, float] = (0.0, 2 * np.pi)) -> None:
         super().__init__(span)
-        self._s = ca.SX.sym("s")
+        self.s = ca.SX.sym("s")
         try:
-            self._point = column(function(self._s))
+            self.point = column(function(self.s))
         except Exception as error:
             raise ModelError(f"curve: the function {failed_on_symbols(error)}") from error
-        if self._point.numel() != 2:
-            raise ModelError(f"curve: the function must return two numbers, not {self._point.numel()}")
-        self._parameters = parameters_of(self._point, self._s, "curve: the function")
+        if self.point.numel() != 2:
+            raise ModelError(f"curve: the function must return two numbers, not {self.point.numel()}")
+        self._parameters = parameters_of(self.point, self.s, "curve: the function")
 
     def data(self) -> Iterable[Number]:
         return list(self._parameters)
 
     def structure(self) -> Hashable:
-        return (curve, ca.Function("c", [self._s, *map(ca.SX, self._parameters)], [self._point]).serialize())
+        return (curve, ca.Function("c", [self.s, *map(ca.SX, self._parameters)], [self.point]).serialize())
 
     def symbolic(self, source: Source) -> Callable[[Any], Any]:
         values = [ca.SX(v) for v in source.numbers(list(self._parameters))]
-        symbols = [self._s, *map(ca.SX, self._parameters)]
-        return lambda s: ca.substitute([self._point], symbols, [ca.SX(s), *values])[0]
+        symbols = [self.s, *map(ca.SX, self._parameters)]
+        return lambda s: ca.substitute([self.point], symbols, [ca.SX(s), *values])[0]
 
 
 def polar(radius: Callable[[Any], Any]) -> curve:
@@ -87,6 +87,8 @@ class curve_through(Curve):
             raise ModelError(f"curve_through needs a list of at least three points (x, y), not shape {data.shape}")
         if closed and not np.array_equal(data[0], data[-1]):
             data = np.vstack([data, data[:1]])
+        #: As given, for files.
+        self.given = {"points": points, "closed": closed}
         s = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(data, axis=0).T))))
         self._tables = [cubic_table(s, data[:, k], "curve_through", periodic=closed) for k in (0, 1)]
         super().__init__((0.0, float(s[-1])))

@@ -19,6 +19,7 @@ class SystemEquations(Element):
     ) -> None:
         """``symbols`` is (q, v, t, p, Phi, M, Q): the symbols and the expressions made of them (None: not given)."""
         self._q, self._v, self._t, self._p, self._phi, self._mass, self._force = symbols
+        self.expressions = symbols
         self.rows = tuple(rows)
         super().__init__(name, coordinates=list(coordinates), numbers=list(numbers))
 

@@ -141,6 +141,8 @@ class spline(Law):
     def __init__(self, times: Any, values: Any, periodic: bool = False, ends: str = "not-a-knot") -> None:
         super().__init__()
         self._table = cubic_table(times, values, "spline", periodic, ends)
+        #: As given, for files.
+        self.given = {"times": times, "values": values, "periodic": periodic, "ends": ends}
 
     def tables(self) -> Iterable[Table]:
         return (self._table,)
@@ -163,20 +165,20 @@ class traced(Law):
             raise ModelError(f"{what}: the function of time {failed_on_symbols(error)}") from error
         if value.numel() != 1:
             raise ModelError(f"{what}: the function of time must return one number, not {value.numel()}")
-        self._t, self._value = t, value
+        self.t, self.value = t, value
         self._parameters = parameters_of(value, t, f"{what}: the function of time")
 
     def data(self) -> Iterable[Number]:
         return list(self._parameters)
 
     def structure(self) -> Hashable:
-        f = ca.Function("f", [self._t, *map(ca.SX, self._parameters)], [self._value])
+        f = ca.Function("f", [self.t, *map(ca.SX, self._parameters)], [self.value])
         return (traced, f.serialize())
 
     def symbolic(self, source: Source) -> Any:
         values = source.numbers(list(self._parameters))
-        symbols = [self._t, *map(ca.SX, self._parameters)]
-        return ca.substitute([self._value], symbols, [ca.SX(v) for v in (source.t, *values)])[0]
+        symbols = [self.t, *map(ca.SX, self._parameters)]
+        return ca.substitute([self.value], symbols, [ca.SX(v) for v in (source.t, *values)])[0]
 
 
 def as_law(value: Any, what: str) -> Law:

@@ -1,7 +1,8 @@
 """Containers a user fills: a mechanism of parts and joints, or a system of equations."""
 
+from kempe.model import files
 from kempe.model.equations import EquationsModel
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 
-__all__ = ["EquationsModel", "MechanismModel", "Model"]
+__all__ = ["EquationsModel", "MechanismModel", "Model", "files"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -13,6 +15,23 @@ from kempe.model.model import Model
 P = ParamSpec("P")
 E = TypeVar("E", bound=el.Element)
 P_ = TypeVar("P_", bound=el.Part)
+R = TypeVar("R")
+
+
+def recorded(method: Callable[Concatenate[MechanismModel, P], R]) -> Callable[Concatenate[MechanismModel, P], R]:
+    """A builder method whose successful calls are remembered, so that the model can be saved as it was described."""
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def wrapper(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        result = method(self, *args, **kwargs)
+        arguments = dict(signature.bind(self, *args, **kwargs).arguments)
+        arguments.pop("self", None)
+        self.recipe.append((method.__name__, {**arguments.pop("options", {}), **arguments}))
+        return result
+
+    wrapper.recorded = True  # type: ignore[attr-defined]
+    return wrapper
 
 
 def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E]:
@@ -27,10 +46,26 @@ def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E
                 raise
             raise ModelError([f"{kind_of(element)} '{name}': {finding}" for finding in error.findings]) from error
 
-    method.__doc__ = element.__doc__
-    method.__name__ = getattr(element, "__name__", "element")
-    method.__wrapped__ = element  # type: ignore[attr-defined]  # so that help() shows the class's signature
-    return method
+    def remembering(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> E:
+        result = method(self, *args, **kwargs)
+        self.recipe.append((verb_of(element), _named_arguments(element, args, kwargs)))
+        return result
+
+    remembering.__doc__ = element.__doc__
+    remembering.__name__ = verb_of(element)
+    remembering.__wrapped__ = element  # type: ignore[attr-defined]  # so that help() shows the class's signature
+    remembering.recorded = True  # type: ignore[attr-defined]
+    return remembering
+
+
+def verb_of(element: Any) -> str:
+    """The builder method of an element class: its name in words, joined by underscores, save for a few."""
+    short = {"UserConstraint": "constraint"}
+    return short.get(element.__name__, kind_of(element).replace(" ", "_"))
+
+
+def _named_arguments(element: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    return dict(inspect.signature(element).bind(*args, **kwargs).arguments)
 
 
 class MechanismModel(Model):
@@ -42,9 +77,12 @@ class MechanismModel(Model):
         super().__init__(name)
         self.gravity = el.vector(gravity, f"mechanism '{name}': gravity")
         self.ground = el.Ground()
+        #: The builder calls in order: what a file has to say.
+        self.recipe: list[tuple[str, dict[str, Any]]] = []
 
     # --- parts -------------------------------------------------------------------------------------------------
 
+    @recorded
     def body(self, name: str, mass: Any = None, inertia: Any = None, at: Any = (0.0, 0.0), angle: Any = 0.0) -> el.Body:
         """A rigid body; ``at`` and ``angle`` sketch the pose of its frame, which sits at its centre of mass.
 
@@ -67,24 +105,29 @@ class MechanismModel(Model):
             self.elements[inertial.name] = inertial
         return part
 
+    @recorded
     def point(self, name: str, at: Any = (0.0, 0.0), *, fixed: str = "", mass: Any = None) -> el.Point:
         """A point in natural coordinates, shared by the bars that meet there; ``fixed="xy"`` nails it down."""
         point = el.Point(name, at, fixed)
         inertial = None if mass is None else el.PointMass(f"{name}.mass", point, mass)
         return self._with_inertia(point, "point", inertial)
 
+    @recorded
     def bar(self, name: str, first: el.Point, second: el.Point, **options: Any) -> el.Bar:
         """A rigid bar between two points; options: ``length``, ``mass`` (uniform), ``centre``, ``inertia``."""
         return self.add(el.RigidLink(name, (first, second), **options)).carrier
 
+    @recorded
     def plate(self, name: str, *points: el.Point, **options: Any) -> el.Bar:
         """A rigid link through three or more points; ``places`` gives those after the second in the link's axes."""
         return self.add(el.RigidLink(name, points, **options)).carrier
 
+    @recorded
     def coordinate(self, name: str, start: Any = 0.0) -> el.Coordinate:
         """A scalar coordinate of one's own, for couplers and constraints."""
         return self.add_part(el.Coordinate(name, start), "coordinate")
 
+    @recorded
     def angle(self, name: str, i: Any, j: Any) -> el.Coordinate:
         """A coordinate that counts the angle of j as seen from i over full turns (bars have none of their own)."""
         return self.add(el.AngleCoordinate(name, i, j)).coordinate

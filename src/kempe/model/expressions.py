@@ -1,0 +1,244 @@
+"""Expressions as text: a small safe grammar on ``ast`` (never ``eval``), and CasADi expressions written back as text.
+
+Allowed: numbers, names, ``part.coordinate``, names in braces (``{rod length}``) where they are not identifiers, the
+operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, and the functions in ``FUNCTIONS``.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+
+from kempe.errors import ModelError
+
+LONGEST = 4000
+DEEPEST = 60
+MOST_NODES = 3000
+
+_OF_ONE = ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"]
+_OF_ONE += ["exp", "log", "sqrt", "erf", "sign", "floor", "ceil", "log1p", "expm1"]
+
+#: Function name -> (CasADi function, number of arguments).
+FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
+    **{name: (getattr(ca, name), 1) for name in _OF_ONE},
+    "abs": (ca.fabs, 1),
+    "atan2": (ca.atan2, 2),
+    "min": (ca.fmin, 2),
+    "max": (ca.fmax, 2),
+    "mod": (ca.fmod, 2),
+    "remainder": (ca.remainder, 2),
+    "hypot": (ca.hypot, 2),
+    "copysign": (ca.copysign, 2),
+    "if_else": (ca.if_else, 3),
+}
+CONSTANTS = {"pi": math.pi, "e": math.e}
+
+_BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.Pow: lambda a, b: a**b,
+}
+_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: a != b,
+}
+
+
+def parse(text: str, names: Mapping[str, Any]) -> ca.SX:
+    """An expression in terms of the given names; raises ModelError with one sentence when it is not one."""
+    if len(text) > LONGEST:
+        raise ModelError(f"an expression of {len(text)} characters is too long (at most {LONGEST})")
+    braced: list[str] = []
+
+    def placeholder(match: re.Match[str]) -> str:
+        braced.append(match.group(1))
+        return f" __name{len(braced) - 1}__ "
+
+    plain = re.sub(r"\{([^{}]*)\}", placeholder, text)
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    try:
+        tree = ast.parse(plain.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ModelError(f"'{shown}' is not an expression") from None
+    lookup = {**CONSTANTS, **names, **{f"__name{k}__": names.get(name) for k, name in enumerate(braced)}}
+    reader = _Reader(lookup, braced, names)
+    try:
+        value = ca.SX(reader.read(tree.body, 0))
+    except ModelError as error:
+        raise ModelError(f"{error} in '{shown}'") from None
+    except (OverflowError, ZeroDivisionError):
+        raise ModelError(f"'{shown}' is not a finite number") from None
+    if value.numel() != 1:
+        raise ModelError(f"'{shown}' is not one number")
+    return value
+
+
+class _Reader:
+    """Walks a syntax tree, refusing everything that is not listed."""
+
+    def __init__(self, lookup: Mapping[str, Any], braced: Sequence[str], names: Mapping[str, Any]) -> None:
+        self.lookup, self.braced, self.names = lookup, braced, names
+        self.nodes = 0
+
+    def read(self, node: ast.AST, depth: int) -> Any:
+        self.nodes += 1
+        if depth > DEEPEST or self.nodes > MOST_NODES:
+            raise ModelError("too many nested or joined terms")
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise ModelError(f"{type(node).__name__} is not allowed")
+        return method(node, depth + 1)
+
+    def _constant(self, node: ast.Constant, depth: int) -> Any:
+        if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
+            raise ModelError(f"{node.value!r} is not a number")
+        return ca.SX(float(node.value))
+
+    def _name(self, node: ast.Name, depth: int) -> Any:
+        return self._find(node.id)
+
+    def _attribute(self, node: ast.Attribute, depth: int) -> Any:
+        if not isinstance(node.value, ast.Name):
+            raise ModelError("only part.coordinate is allowed before and after a dot")
+        return self._find(f"{node.value.id}.{node.attr}")
+
+    def _find(self, name: str) -> Any:
+        value = self.lookup.get(name)
+        if value is None:
+            shown = self.braced[int(name[6:-2])] if re.fullmatch(r"__name\d+__", name) else name
+            known = ", ".join(list(self.names)[:12]) or "none"
+            raise ModelError(f"unknown name '{shown}' (known: {known})")
+        return ca.SX(value)
+
+    def _binop(self, node: ast.BinOp, depth: int) -> Any:
+        operation = _BINARY.get(type(node.op))
+        if operation is None:
+            raise ModelError(f"the operator {type(node.op).__name__} is not allowed")
+        return operation(self.read(node.left, depth), self.read(node.right, depth))
+
+    def _unaryop(self, node: ast.UnaryOp, depth: int) -> Any:
+        value = self.read(node.operand, depth)
+        if isinstance(node.op, ast.USub):
+            return -value
+        if isinstance(node.op, ast.Not):
+            return ca.logic_not(value)
+        if isinstance(node.op, ast.UAdd):
+            return value
+        raise ModelError(f"the operator {type(node.op).__name__} is not allowed")
+
+    def _compare(self, node: ast.Compare, depth: int) -> Any:
+        if len(node.ops) != 1 or type(node.ops[0]) not in _COMPARE:
+            raise ModelError("only one comparison at a time (<, <=, >, >=, ==, !=) is allowed")
+        return _COMPARE[type(node.ops[0])](self.read(node.left, depth), self.read(node.comparators[0], depth))
+
+    def _boolop(self, node: ast.BoolOp, depth: int) -> Any:
+        join = ca.logic_and if isinstance(node.op, ast.And) else ca.logic_or
+        value = self.read(node.values[0], depth)
+        for other in node.values[1:]:
+            value = join(value, self.read(other, depth))
+        return value
+
+    def _ifexp(self, node: ast.IfExp, depth: int) -> Any:
+        return ca.if_else(self.read(node.test, depth), self.read(node.body, depth), self.read(node.orelse, depth))
+
+    def _call(self, node: ast.Call, depth: int) -> Any:
+        if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS or node.keywords:
+            raise ModelError(f"only these functions are allowed: {', '.join(FUNCTIONS)};")
+        function, count = FUNCTIONS[node.func.id]
+        if len(node.args) != count:
+            raise ModelError(f"{node.func.id} takes {count} argument{'s' if count > 1 else ''}, not {len(node.args)}")
+        return function(*[self.read(a, depth) for a in node.args])
+
+
+_WRITTEN: dict[int, str] = {
+    ca.OP_ADD: "({} + {})",
+    ca.OP_SUB: "({} - {})",
+    ca.OP_MUL: "({} * {})",
+    ca.OP_DIV: "({} / {})",
+    ca.OP_NEG: "(-{})",
+    ca.OP_SQ: "({}**2)",
+    ca.OP_TWICE: "(2 * {})",
+    ca.OP_INV: "(1 / {})",
+    ca.OP_POW: "({}**{})",
+    ca.OP_CONSTPOW: "({}**{})",
+    ca.OP_LT: "({} < {})",
+    ca.OP_LE: "({} <= {})",
+    ca.OP_EQ: "({} == {})",
+    ca.OP_NE: "({} != {})",
+    ca.OP_NOT: "(not {})",
+    ca.OP_AND: "({} and {})",
+    ca.OP_OR: "({} or {})",
+    ca.OP_IF_ELSE_ZERO: "if_else({}, {}, 0)",
+    ca.OP_FABS: "abs({})",
+    ca.OP_FMIN: "min({}, {})",
+    ca.OP_FMAX: "max({}, {})",
+    ca.OP_FMOD: "mod({}, {})",
+    **{getattr(ca, f"OP_{name.upper()}"): f"{name}({{}})" for name in _OF_ONE},
+    **{
+        getattr(ca, f"OP_{name.upper()}"): f"{name}({{}}, {{}})" for name in ("atan2", "remainder", "hypot", "copysign")
+    },
+}
+
+
+def write(expression: Any, symbols: Sequence[ca.SX], names: Sequence[str]) -> str:
+    """A scalar expression as text that ``parse`` reads back to the same expression."""
+    if not isinstance(expression, ca.SX):
+        return repr(float(expression))
+    function = ca.Function("f", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(expression)])
+    work: dict[int, str] = {}
+    result = "0.0"
+    for k in range(function.n_instructions()):
+        op = function.instruction_id(k)
+        to, of = function.instruction_output(k), function.instruction_input(k)
+        if op == ca.OP_INPUT:
+            work[to[0]] = written_name(names[of[1]])
+        elif op == ca.OP_CONST:
+            value = function.instruction_constant(k)
+            work[to[0]] = repr(value) if value >= 0 else f"({value!r})"
+        elif op == ca.OP_OUTPUT:
+            result = work[of[0]]
+        elif op in _WRITTEN:
+            work[to[0]] = _WRITTEN[op].format(*[work[i] for i in of])
+        else:
+            raise ModelError("an expression contains an operation that a file cannot say")
+        if len(work.get(to[0], "") if to else "") > LONGEST:
+            raise ModelError("an expression is too long to be written to a file")
+    return result[1:-1] if _wrapped(result) else result
+
+
+def _wrapped(text: str) -> bool:
+    """Whether one pair of parentheses encloses the whole text."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for k, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return k == len(text) - 1
+    return False
+
+
+def written_name(name: str) -> str:
+    """A name as it stands in an expression: as it is if it reads as one, in braces otherwise."""
+    simple = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", name)
+    reserved = (
+        name in CONSTANTS or name in FUNCTIONS or name.split(".")[0] in ("and", "or", "not", "if", "else", "is", "in")
+    )
+    return name if simple and not reserved and not _keyword(name) else "{" + name + "}"
+
+
+def _keyword(name: str) -> bool:
+    import keyword
+
+    return any(keyword.iskeyword(part) for part in name.split("."))

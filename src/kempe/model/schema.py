@@ -1,0 +1,287 @@
+"""The schema of model files, version 1, as pydantic models made from the signatures of the builder methods.
+
+What an argument may be is decided by its name (``ROLES``), so that a new joint needs no entry here as long as it calls
+its arguments as the others do.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
+
+from kempe.elements import motions
+from kempe.model.mechanism import MechanismModel
+
+VERSION = 1
+
+#: Argument name -> what it may be; any other argument is a number.
+ROLES: dict[str, str] = {
+    **dict.fromkeys(("name", "fixed", "ends"), "text"),
+    **dict.fromkeys(("internal", "crossed", "closed", "periodic"), "flag"),
+    **dict.fromkeys(("at", "on_i", "on_j", "axis", "teeth", "radii", "centre", "span"), "vector"),
+    **dict.fromkeys(("i", "j", "carrier", "frame", "point", "first", "second"), "part"),
+    **dict.fromkeys(("motion", "x", "y"), "law"),
+    **dict.fromkeys(("curve", "profile"), "curve"),
+    **dict.fromkeys(("rows", "equations"), "texts"),
+    "points": "parts",
+    "places": "vectors",
+    "quantity": "quantity",
+    "terms": "terms",
+}
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError("must be a number or an expression")
+    return value
+
+
+def _vector(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("must be a list of two numbers")
+    return [_number(item) for item in value]
+
+
+def _text(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("must be text")
+    return value
+
+
+def _flag(value: Any) -> Any:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    _keys(value, {"on"}, {"point", "angle"}, "must be the name of a part, or {on: part, point: [x, y], angle: a}")
+    _text(value["on"])
+    if "point" in value:
+        _vector(value["point"])
+    if "angle" in value:
+        _number(value["angle"])
+    return value
+
+
+def _quantity(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    words = "must be like crank.angle, or {angle: [i, j]}, {distance: [i, j]}, {displacement: [i, j]}"
+    if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in ("angle", "distance", "displacement"):
+        raise ValueError(words)
+    ends = next(iter(value.values()))
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise ValueError(words)
+    return {key: [_part(end) for end in ends] for key in value}
+
+
+@cache
+def law_arguments() -> dict[str, list[str]]:
+    """Law of motion -> the names of its arguments."""
+    return {
+        name: list(inspect.signature(law).parameters)
+        for name, law in vars(motions).items()
+        if inspect.isclass(law) and issubclass(law, motions.Law) and name[0].islower() and name != "traced"
+    }
+
+
+def _law(value: Any) -> Any:
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        return value
+    known = law_arguments()
+    if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in known:
+        raise ValueError(f"must be a number, an expression of t, or one of {', '.join(known)}")
+    name, arguments = next(iter(value.items()))
+    if not isinstance(arguments, dict) or not set(arguments) <= set(known[name]):
+        raise ValueError(f"{name} takes {', '.join(known[name])}")
+    return value
+
+
+def _curve(value: Any) -> Any:
+    words = "must be {curve: {x: ..., y: ..., span: [a, b]}} or {curve_through: {points: [...], closed: true}}"
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError(words)
+    name, data = next(iter(value.items()))
+    if name == "curve":
+        _keys(data, {"x", "y"}, {"span"}, words)
+        _number(data["x"]), _number(data["y"])
+        if "span" in data:
+            _vector(data["span"])
+    elif name == "curve_through":
+        _keys(data, {"points"}, {"closed"}, words)
+        if not isinstance(data["points"], list):
+            raise ValueError(words)
+        data = {**data, "points": [_vector(p) for p in data["points"]]}
+    else:
+        raise ValueError(words)
+    return {name: data}
+
+
+def _terms(value: Any) -> Any:
+    if not isinstance(value, list) or not all(isinstance(t, list) and len(t) == 2 for t in value):
+        raise ValueError("must be a list of [coefficient, quantity] pairs")
+    return [[_number(c), _quantity(q)] for c, q in value]
+
+
+def _list_of(check: Any, words: str) -> Any:
+    def checked(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise ValueError(words)
+        return [check(item) for item in value]
+
+    return checked
+
+
+def _keys(value: Any, needed: set[str], allowed: set[str], words: str) -> None:
+    if not isinstance(value, dict) or not needed <= set(value) <= needed | allowed:
+        raise ValueError(words)
+
+
+_NUMBER_JSON: dict[str, Any] = {"type": ["number", "string"], "description": "a number or an expression"}
+_VECTOR_JSON: dict[str, Any] = {"type": "array", "items": _NUMBER_JSON, "minItems": 2, "maxItems": 2}
+_PART_JSON: dict[str, Any] = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "object", "properties": {"on": {"type": "string"}, "point": _VECTOR_JSON, "angle": _NUMBER_JSON}},
+    ]
+}
+_TYPES: dict[str, Any] = {
+    "number": Annotated[Any, BeforeValidator(_number), WithJsonSchema(_NUMBER_JSON)],
+    "vector": Annotated[Any, BeforeValidator(_vector), WithJsonSchema(_VECTOR_JSON)],
+    "vectors": Annotated[
+        Any,
+        BeforeValidator(_list_of(_vector, "must be a list of pairs")),
+        WithJsonSchema({"type": "array", "items": _VECTOR_JSON}),
+    ],
+    "text": Annotated[Any, BeforeValidator(_text), WithJsonSchema({"type": "string"})],
+    "texts": Annotated[
+        Any,
+        BeforeValidator(_list_of(_text, "must be a list of texts")),
+        WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+    ],
+    "flag": Annotated[Any, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})],
+    "part": Annotated[Any, BeforeValidator(_part), WithJsonSchema(_PART_JSON)],
+    "parts": Annotated[
+        Any,
+        BeforeValidator(_list_of(_part, "must be a list of parts")),
+        WithJsonSchema({"type": "array", "items": _PART_JSON}),
+    ],
+    "quantity": Annotated[Any, BeforeValidator(_quantity), WithJsonSchema({"type": ["string", "object"]})],
+    "law": Annotated[Any, BeforeValidator(_law), WithJsonSchema({"type": ["number", "string", "object"]})],
+    "curve": Annotated[Any, BeforeValidator(_curve), WithJsonSchema({"type": "object"})],
+    "terms": Annotated[Any, BeforeValidator(_terms), WithJsonSchema({"type": "array"})],
+}
+
+
+class Strict(BaseModel):
+    """No unknown keys."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+#: Builder methods that a file can call, with the arguments they take there where these differ from the method's.
+_LINK = {"length": False, "mass": False, "centre": False, "inertia": False}
+SPECIAL: dict[str, dict[str, bool]] = {
+    "bar": {"name": True, "first": True, "second": True, **_LINK},
+    "plate": {"name": True, "points": True, "places": False, **_LINK},
+    "constraint": {"name": True, "equations": True, "rows": False},
+}
+
+
+@cache
+def verbs() -> dict[str, type[BaseModel]]:
+    """Verb -> the model of its arguments."""
+    found: dict[str, type[BaseModel]] = {}
+    for verb, method in vars(MechanismModel).items():
+        if not getattr(method, "recorded", False):
+            continue
+        if verb in SPECIAL:
+            needed = SPECIAL[verb]
+        else:
+            signature = inspect.signature(getattr(method, "__wrapped__", method)).parameters
+            needed = {name: p.default is p.empty for name, p in signature.items() if name != "self"}
+        fields: dict[str, Any] = {
+            name: (_TYPES[ROLES.get(name, "number")], ... if required else None) for name, required in needed.items()
+        }
+        summary = (method.__doc__ or verb).strip().splitlines()[0]
+        found[verb] = create_model(verb, __base__=Strict, __doc__=summary, **fields)
+    return found
+
+
+class ParameterSpec(Strict):
+    """A design parameter: its value and, optionally, its bounds."""
+
+    value: float
+    bounds: tuple[float, float] | None = None
+
+
+class EquationsSpec(Strict):
+    """A whole system in coordinates of its own."""
+
+    coordinates: dict[str, float]
+    constraints: dict[str, str | float] = Field(default_factory=dict)
+    mass: list[list[str | float]] | None = None
+    force: list[str | float] | None = None
+
+
+class TimesSpec(Strict):
+    """An even grid from ``start`` to ``end``."""
+
+    start: float = 0.0
+    end: float
+    steps: int = Field(200, ge=1, le=10_000_000)
+
+
+class KinematicsSpec(Strict):
+    """A driven motion: what ``kinematics`` takes."""
+
+    name: str = "kinematics"
+    times: float | list[float] | TimesSpec
+    steps: int = Field(200, ge=1, le=10_000_000)
+    on_singular: Literal["raise", "stop", "cross"] = "raise"
+    branch: int | list[int] = 0
+    parameters: dict[str, float] = Field(default_factory=dict)
+
+
+class OutputsSpec(Strict):
+    """What ``kempe run`` writes besides results."""
+
+    plots: list[str] = Field(default_factory=list)
+    traces: list[str] = Field(default_factory=list)
+    animation: bool = True
+    report: bool = True
+
+
+class AnalysisSpec(Strict):
+    """One analysis to run."""
+
+    kinematics: KinematicsSpec
+
+
+@cache
+def document_model() -> type[BaseModel]:
+    """The model of a whole file."""
+    optional: dict[str, Any] = {verb: (arguments | None, None) for verb, arguments in verbs().items()}
+    item = create_model("Item", __base__=Strict, __doc__="One part, joint or driver: exactly one key.", **optional)
+    fields: dict[str, Any] = {
+        "kempe": (Literal[1], ...),
+        "name": (_TYPES["text"], ...),
+        "gravity": (_TYPES["vector"], None),
+        "parameters": (dict[str, float | ParameterSpec], Field(default_factory=dict)),
+        "model": (list[item], Field(default_factory=list)),  # type: ignore[valid-type]
+        "equations": (EquationsSpec | None, None),
+        "analyses": (list[AnalysisSpec], Field(default_factory=list)),
+        "outputs": (OutputsSpec, Field(default_factory=OutputsSpec)),
+    }
+    return create_model("KempeModel", __base__=Strict, __doc__="A Kempe model file.", **fields)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of model files, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document_model().model_json_schema()}
