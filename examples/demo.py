@@ -2,8 +2,9 @@
 The demonstration that ``make demo`` runs
 =========================================
 
-A walking leg after Theo Jansen turns once: its mobility, a drawing with names, the path of its foot, time plots and
-an animation. Then a slider-crank that locks and one that can go on in two ways. Pictures go to ``out/``.
+A walking leg after Theo Jansen turns once: its mobility, a drawing with names, the paths of its joints, time plots and
+an animation with the velocity of its foot, and an interactive report. Then a slider-crank that locks and one that can go
+on in two ways. Everything goes to ``out/``.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ def leg() -> None:
     result = m.kinematics(np.linspace(0.0, float(jansen_leg.TIMES[-1]), 721))
     print(f"largest error against intersected circles {jansen_leg.check(result):.1e}")
     view.save(view.draw(m, names=True), OUT / "leg.png")
+    view.save(view.path(result, ["foot", "knee", "heel"], model=m), OUT / "leg_paths.png")
     view.save(view.plot(result, ["foot.x", "foot.y", "foot.vx", "foot.vy"]), OUT / "leg_foot.png")
     result.to_csv(OUT / "leg.csv")
-    view.animate(m, result, OUT / "leg.gif", trace=["foot"])
+    view.animate(m, result, OUT / "leg.gif", trace=["foot"], vectors=["foot"])
+    result.report(OUT / "leg.html", traces=["foot"], plots=["foot.x", "foot.y", "foot.vy"])
 
 
 def slider_crank(length: float) -> kp.Equations:
@@ -60,7 +63,7 @@ def main() -> None:
     OUT.mkdir(exist_ok=True)
     leg()
     singular_positions()
-    print("pictures:", ", ".join(sorted(str(p) for p in OUT.iterdir())))
+    print("written:", ", ".join(sorted(str(p) for p in OUT.iterdir())))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,21 @@ from typing import Any
 
 from kempe import analysis
 from kempe.model import EquationsModel, MechanismModel, files
-from kempe.results import Result
+from kempe.results import VIEWS, Result
+
+
+def _view(name: str) -> Any:
+    """A function of the view layer, imported when first called."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        from kempe import view
+
+        return getattr(view, name)(*args, **options)
+
+    return call
+
+
+VIEWS.update({name: _view(name) for name in ("plot", "animate", "report")})
 
 
 class Analyses:
@@ -32,6 +46,10 @@ class Analyses:
     def ranks(self, pose: Any, velocities: Any = None, **options: Any) -> tuple[int, int, int]:
         """Ranks of Phi_q, [Phi_q nu], [Phi_q gamma] in a pose; see :func:`kempe.ranks`."""
         return analysis.ranks(self, pose, velocities, **options)  # type: ignore[arg-type]
+
+    def draw(self, pose: Any = None, **options: Any) -> Any:
+        """A drawing with names; see :func:`kempe.view.draw`."""
+        return _view("draw")(self, pose, **options)
 
     def save(self, path: str | Path, **more: Any) -> Path:
         """Write the model to a ``.kempe.yaml`` file that :func:`kempe.load` reads back."""

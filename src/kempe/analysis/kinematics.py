@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from kempe.analysis.assembly import Pose, assembled, pose_array
-from kempe.analysis.mobility import constraint_rank, mobility, neighbours
+from kempe.analysis.driving import enough_drivers, no_contradiction
+from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.passage import Passage, passage
 from kempe.analysis.posing import Posed
 from kempe.analysis.singular import Located, SingularPosition, Square, arrival_first, classify, locate
@@ -16,12 +17,15 @@ from kempe.elements import plain_number, positive
 from kempe.errors import ConvergenceError, ModelError, SingularPositionError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.results.provenance import versions
 from kempe.solvers import continuation as co
 from kempe.solvers.sparse_lu import plan_lu
 
 #: A bifurcation is perfect when the constraints need to be shifted by no more than this to have it.
 PERFECT = 1e-11
 
+#: So many grid points are computed without looking up (for Ctrl-C and for progress).
+CHUNK = 20_000
 #: A stall is explained by a singular position this near (in mechanism sizes or radians).
 NEAR = 0.05
 
@@ -37,6 +41,7 @@ def kinematics(
     branch: BranchChoice | Sequence[BranchChoice] = 0,
     start: Pose | None = None,
     parameters: Mapping[str, float] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Positions, velocities and accelerations on a time grid, on one branch.
 
@@ -48,6 +53,9 @@ def kinematics(
     ``branch``: 0 is the smooth continuation, 1, 2, ... the others in the order of the event's ``branches``; a
     function of the event may choose; a list gives one choice per bifurcation, the last one repeated. A lock-up cannot
     be crossed: it raises, or stops with ``"stop"``.
+
+    ``progress`` is called now and then with the number of points done and wanted. Ctrl-C returns what exists, with the
+    status "interrupted".
     """
     if on_singular not in ("raise", "stop", "cross"):
         raise ModelError(f"on_singular must be 'raise', 'stop' or 'cross', not {on_singular!r}")
@@ -55,7 +63,9 @@ def kinematics(
     posed = Posed(model, parameters)
     if start is not None:
         posed.drawn = pose_array(posed, start)
-    return _Motion(posed, grid, on_singular, branch).run()
+    motion = _Motion(posed, grid, on_singular, branch)
+    motion.progress = progress or motion.progress
+    return motion.run()
 
 
 def time_grid(times: Any, steps: int) -> np.ndarray:
@@ -87,6 +97,7 @@ class _Motion:
         n = posed.system.n
         self.Q, self.V, self.A = (np.empty((len(grid), n)) for _ in range(3))
         self.events: list[SingularPosition] = []
+        self.progress: Callable[[int, int], None] = lambda done, wanted: None
         self.stats = {"replans": 0, "events located": 0}
         span = float(grid[-1] - grid[0])
         self.limit = self.usual_limit = span / 64 if span > 0 else 1.0
@@ -96,13 +107,13 @@ class _Motion:
 
     def run(self) -> Result:
         posed, t0 = self.posed, float(self.grid[0])
-        self._enough_drivers()
+        enough_drivers(posed, t0)
         q = assembled(posed, t0)
         self.row_scale = posed.row_scale
         self.before = co.new_state(posed.system.n)
         self.k = 0
         if not self._starts_regular(q, t0):
-            self._check_rank(q, t0, posed.linear(q, t0)[1])
+            no_contradiction(posed, q, t0)
             self._choose_rows(q, t0)
             event = classify(self.square, q, t0)
             if event is not None:
@@ -129,61 +140,6 @@ class _Motion:
             return False
         largest = np.abs(system.evaluate(system.position, self.posed.x, q, t)[system.m : -system.m]).max()
         return abs(float(self.state.s[co.SIGMA])) > 1e-6 * largest
-
-    def _enough_drivers(self) -> None:
-        system = self.posed.system
-        if system.m < system.n:
-            info = mobility(self.posed.model, time=float(self.grid[0]))
-            raise ModelError(
-                f"'{self.posed.model.name}' is not fully driven: {info.dof} degrees of freedom, {info.drivers} driven; "
-                f"still free: {', '.join(info.free[:6])}"
-            )
-
-    def _check_rank(self, q: np.ndarray, t: float, J: np.ndarray) -> None:
-        """Drivers must be neither too few nor contradict joints or each other."""
-        posed, system = self.posed, self.posed.system
-        own = ~system.drives
-        rank_own, _, (_, _, Vt_own) = constraint_rank(J[own], posed.scale, self.row_scale[own])
-        rank, _, (U, _, Vt) = constraint_rank(J, posed.scale, self.row_scale)
-        if rank < system.n and system.m == system.n and rank_own == own.sum():
-            self._check_dependence(q, t, own, Vt_own[rank_own:].T, U[:, rank:], Vt[rank:])
-            return  # a singular position of a properly driven mechanism: classified later
-        info = mobility(
-            posed.model, time=t, parameters=dict(zip(posed.model.parameters, posed.parameters, strict=True))
-        )
-        driven = int(system.drives.sum())
-        if driven and driven > info.dof:
-            raise ModelError(
-                f"'{posed.model.name}' has too many drivers: {info.dof} degrees of freedom, {driven} driven; "
-                f"these contradict or repeat each other: {self._owners(U[:, rank:])}"
-            )
-        if rank < system.n and not info.singular_position and driven < info.dof:
-            raise ModelError(
-                f"'{posed.model.name}' is not fully driven: {info.dof} degrees of freedom, {driven} driven; "
-                f"still free: {self._free(Vt[rank:])}"
-            )
-
-    def _check_dependence(
-        self, q: np.ndarray, t: float, own: np.ndarray, null: np.ndarray, left: np.ndarray, right: np.ndarray
-    ) -> None:
-        """A driver that depends on the joints in neighbouring positions too drives nothing."""
-        posed, system = self.posed, self.posed.system
-        near = neighbours(posed, q, t, own, null)
-        ranks = [constraint_rank(posed.linear(p, t)[1], posed.scale, self.row_scale)[0] for p in near]
-        if near and max(ranks) < system.n:
-            raise ModelError(
-                f"'{posed.model.name}' is not fully driven: these contradict or repeat each other: "
-                f"{self._owners(left)}; still free: {self._free(right)}"
-            )
-
-    def _owners(self, left: np.ndarray) -> str:
-        rows = np.flatnonzero(np.abs(left).max(axis=1, initial=0.0) > 1e-7)
-        return ", ".join(f"'{name}'" for name in dict.fromkeys(self.posed.system.rows[k].owner for k in rows))
-
-    def _free(self, right: np.ndarray) -> str:
-        weight = np.abs(right).max(axis=0)
-        order = [k for k in np.argsort(-weight, kind="stable") if weight[k] > 1e-9]
-        return ", ".join(self.posed.system.names[k][0] for k in order[:6])
 
     def _choose_rows(self, q: np.ndarray, t: float) -> None:
         """Choose independent rows to solve for; redundant ones must then hold by themselves."""
@@ -220,20 +176,26 @@ class _Motion:
 
     def _go(self) -> Result:
         """Follow the motion; hand over to ``_meet`` at singular positions."""
+        try:
+            return self._follow()
+        except KeyboardInterrupt:
+            return self._result(False, "interrupted", f"interrupted at t = {float(self.state.s[co.T]):.10g}")
+
+    def _follow(self) -> Result:
         fresh, idle, reached = False, 0, -np.inf
         while True:
-            end = (
-                len(self.grid)
-                if self.limit == self.usual_limit
-                else int(np.searchsorted(self.grid, self.careful_until)) + 1
-            )
-            part = self.grid[: min(end, len(self.grid))]
+            end = len(self.grid)
+            if self.limit < self.usual_limit:
+                end = min(end, int(np.searchsorted(self.grid, self.careful_until)) + 1)
+            part = self.grid[: min(end, self.k + CHUNK)]
             code, self.k = co.track(
                 self.path, self.work, self.state, self.before, part, self.k, self.limit, fresh, self.Q, self.V, self.A
             )
             fresh = False
             if code == co.REACHED and self.k < len(self.grid):
-                self.limit = self.usual_limit
+                if self.k >= end:
+                    self.limit = self.usual_limit
+                self.progress(self.k, len(self.grid))
                 continue
             if code == co.REACHED:
                 return self._result(True, "complete", "the whole time span was covered")
@@ -368,6 +330,7 @@ class _Motion:
 
     def _meet(self, event: SingularPosition, arrival: co.State | None) -> Result | None:
         """Record up to a singular position, then raise, stop (with a result) or cross (None), as the user asked."""
+        self.k = min(self.k, int(np.searchsorted(self.grid, event.t - _same_time(event.t))))
         if event.kind == "bifurcation" and arrival is not None:
             v = arrival.v + (event.t - arrival.s[co.T]) * arrival.a
             event = arrival_first(event, v, self.posed.scale)
@@ -405,7 +368,7 @@ class _Motion:
         """Position, velocity and acceleration at one time from a guess."""
         q, v, a = guess.copy(), np.zeros_like(guess), np.zeros_like(guess)
         self._plan(q, t)
-        if co.correct(self.path, self.work, q, t, True) != 0 or not co.rates(self.path, self.work, q, t, v, a):
+        if co.correct(self.path, self.work, q, t, True)[0] != 0 or not co.rates(self.path, self.work, q, t, v, a):
             return None
         return q, v, a
 
@@ -473,8 +436,13 @@ class _Motion:
             provenance={
                 "model": self.posed.model.name,
                 "analysis": "kinematics",
+                "method": "continuation with Newton's method; position error below 1e-12 mechanism sizes",
+                "on_singular": self.on_singular,
+                "branch": [c if isinstance(c, int) else "chosen by a function" for c in self.choices],
                 "parameters": dict(zip(self.posed.model.parameters, self.posed.parameters.tolist(), strict=True)),
+                **versions(),
             },
+            model=self.posed.model,
         )
 
 

@@ -89,7 +89,8 @@ class Translational(Joint):
     """A prismatic guide: j slides along an axis of i and does not turn in it.
 
     ``axis`` is a world direction in the drawn pose, ``at`` a world point of the guide line (where j is drawn if not
-    given). The relative angle stays as drawn unless ``angle`` gives it.
+    given; ``on_i`` gives it in the axes of i), ``on_j`` the point of j that stays on it (its origin if not given). The
+    relative angle stays as drawn unless ``angle`` gives it.
     Equations 2.8 and 2.9 of Haug, Wehage and Barman (1981) say the same with two normals of nonzero length; here
     the normal is the axis turned by a quarter, and the angle is kept exactly.
     """
@@ -108,12 +109,14 @@ class Translational(Joint):
         on_j: Any = None,
         angle: Any = None,
     ) -> None:
-        mi, mj = attach(f"translational joint '{name}'", i, j, at, on_i, on_j, axis, default="j")
+        if on_j is None and not isinstance(j, Marker):
+            on_j = (0.0, 0.0)
+        mi, mj = attach(f"translational joint '{name}'", i, j, at, on_i, on_j, axis)
         super().__init__(name, i=mi, j=mj, turned=kept_angle(f"translational joint '{name}'", mi, mj, angle))
 
     @property
     def displacement(self) -> Displacement:
-        """How far j has slid along the axis: something to drive or measure."""
+        """How far the point of j is along the guide line from its point: something to drive or measure."""
         return Displacement(*self.markers)
 
     def phi(self, x: Any) -> list[Any]:
@@ -247,6 +250,7 @@ class Belt(Gear):
 
     def __init__(self, name: str, i: Any, j: Any, *, radii: Any, crossed: bool = False, carrier: Any = None) -> None:
         ri, rj = (positive(r, f"belt '{name}': radius") for r in vector(radii, f"belt '{name}': radii"))
+        self.radii = (ri, rj)  # for drawings
         super().__init__(name, i, j, ratio=-ri / rj if crossed else ri / rj, carrier=carrier)
 
 

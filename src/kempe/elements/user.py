@@ -51,7 +51,7 @@ class _Body(Field):
 
 
 class UserConstraint(Element):
-    """A constraint given as a Python function of parts (and, if it takes one argument more, of time).
+    """A constraint given as a Python function of parts (and, if it takes one argument more or any number, of time).
 
     A body arrives with ``x``, ``y``, ``angle`` and ``point(s)``; a marker or point with its position ``r``; a
     coordinate as a number. Design parameters may be used from the surrounding scope.
@@ -68,7 +68,7 @@ class UserConstraint(Element):
         if takes not in (-1, len(parts), len(parts) + 1):
             raise ModelError(f"{what}: the function takes {takes} arguments, but {len(parts)} parts were given")
         super().__init__(name, parts=list(parts))
-        body = _Body(self, function, what, takes == len(parts) + 1)
+        body = _Body(self, function, what, takes != len(parts))
         self.fields["body"] = body
         n = body.value.numel()
         if n == 0:
@@ -81,7 +81,8 @@ class UserConstraint(Element):
         x = super().view(source)
         assert isinstance(source, KernelSource)
         count = sum(len(list(f.data())) for key, f in self.fields.items() if key == "parts")
-        x.own = ca.vertcat(source.q, source.t, source.p[:count])
+        numbers = [source.p[k] for k in range(count)]  # (a CasADi slice [:0] is not empty)
+        x.own = ca.vertcat(source.q, source.t, *numbers)
         return x
 
     def phi(self, x: Any) -> Any:

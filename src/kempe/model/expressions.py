@@ -81,7 +81,16 @@ def parse(text: str, names: Mapping[str, Any]) -> ca.SX:
         raise ModelError(f"'{shown}' is not a finite number") from None
     if value.numel() != 1:
         raise ModelError(f"'{shown}' is not one number")
+    if not _finite(value):
+        raise ModelError(f"'{shown}' is or contains a number that is not finite")
     return value
+
+
+def _finite(value: ca.SX) -> bool:
+    """Whether every constant in an expression is finite."""
+    function = ca.Function("f", [ca.vertcat(ca.SX(0, 1), *ca.symvar(value))], [value])
+    constants = [k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CONST]
+    return all(math.isfinite(function.instruction_constant(k)) for k in constants)
 
 
 class _Reader:

@@ -100,23 +100,34 @@ def build(document: Document, mechanism: Callable[..., Any], equations: Callable
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
     for name, given in data.parameters.items():
         _collect(findings, document, ("parameters", name), partial(_add_parameter, model, name, given))
+    failed: set[str] = set()
     for k, item in enumerate(data.model):
         chosen = {verb: arguments for verb, arguments in item if arguments is not None}
         if len(chosen) != 1:
             findings.append(f"{document.line('model', k)}: an entry has exactly one key, such as body or revolute")
             continue
         verb, arguments = next(iter(chosen.items()))
-        _collect(findings, document, ("model", k, verb), partial(_Builder(model).call, verb, arguments))
+        if not _collect(findings, document, ("model", k, verb), partial(_Builder(model, failed).call, verb, arguments)):
+            failed.add(arguments.name)
     if findings:
         raise ModelError(findings)
     return model
 
 
-def _collect(findings: list[str], document: Document, path: tuple[Any, ...], action: Callable[[], Any]) -> None:
+class _Consequence(ModelError):
+    """A mistake that follows from one already found."""
+
+
+def _collect(findings: list[str], document: Document, path: tuple[Any, ...], action: Callable[[], Any]) -> bool:
+    """Do something, or note why it cannot be done (unless that is the consequence of something noted before)."""
     try:
         action()
+    except _Consequence:
+        return False
     except ModelError as error:
         findings += [f"{document.line(*path)}: {finding}" for finding in error.findings]
+        return False
+    return True
 
 
 def _add_parameter(model: Model, name: str, given: Any) -> None:
@@ -129,8 +140,8 @@ def _add_parameter(model: Model, name: str, given: Any) -> None:
 class _Builder:
     """Turns the data of a file into arguments of builder methods."""
 
-    def __init__(self, model: MechanismModel) -> None:
-        self.model = model
+    def __init__(self, model: MechanismModel, failed: set[str]) -> None:
+        self.model, self.failed = model, failed
         self.names: dict[str, Any] = dict(model.parameters)
 
     def call(self, verb: str, arguments: BaseModel) -> Any:
@@ -171,6 +182,8 @@ class _Builder:
     def _carrier(self, name: str) -> Any:
         if name == "ground":
             return self.model.ground
+        if name.partition(".")[0] in self.failed:
+            raise _Consequence(f"'{name}' has a mistake of its own")
         part = self.model.parts.get(name)
         if part is not None:
             return part
@@ -190,6 +203,8 @@ class _Builder:
         owner, _, quantity = value.partition(".")
         if not quantity:
             return self._carrier(value)
+        if owner in self.failed:
+            raise _Consequence(f"'{owner}' has a mistake of its own")
         found = self.model.parts.get(owner) or self.model.elements.get(owner)
         if found is None:
             raise ModelError(f"there is no part or joint '{owner}'")
@@ -284,7 +299,8 @@ def describe(model: Model) -> dict[str, Any]:
         return {**data, "equations": _describe_equations(model)}
     assert isinstance(model, MechanismModel)
     said = {arguments["name"] for _, arguments in model.recipe}
-    unsaid = [n for n in (*model.parts, *model.elements) if n.split(".")[0] not in said and not n.endswith(" s")]
+    said |= {part.name for element in model.elements.values() for part in element.auxiliary}
+    unsaid = [n for n in (*model.parts, *model.elements) if n.split(".")[0] not in said]
     if unsaid:
         raise ModelError(f"'{unsaid[0]}' was added as an object of its own, which a file cannot describe")
     writer = _Writer(model)

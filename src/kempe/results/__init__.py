@@ -1,5 +1,5 @@
 """What analyses return."""
 
-from kempe.results.result import Result
+from kempe.results.result import VIEWS, Motion, Result
 
-__all__ = ["Result"]
+__all__ = ["VIEWS", "Motion", "Result"]

@@ -1,7 +1,7 @@
 """Following the solution of Phi(q, t) = 0 in time, on one branch, without stepping over a singular position.
 
-One step predicts q from velocity, acceleration and the last change of acceleration, corrects by Newton's method and
-then solves for velocity and acceleration at the corrected point. A step is refused, and halved, when
+One step predicts q from the last two positions, velocities and accelerations (a quintic), corrects by Newton's method
+and then solves for velocity and acceleration at the corrected point. A step is refused, and halved, when
 
 - Newton's first contraction is poor (the Newton-Kantorovich condition: the solution found is then the one nearby);
 - the motion over the step is not the integral of the velocities at its ends (a jump to another branch);
@@ -27,6 +27,8 @@ REACHED, REPLAN, STALL, CROSS, DIP, INCONSISTENT = range(6)
 
 #: Largest movement in one inner step, as a fraction of the mechanism's size or in radians.
 STRIDE = 0.2
+#: Rounding in a predicted coordinate, as a fraction of its size.
+ROUNDING = 1e-15
 #: No step ends where the smallest singular value is below this fraction of its usual size: rounding rules there.
 TOO_CLOSE = 1e-6
 #: A step below this fraction of the largest allowed one is a stall.
@@ -60,7 +62,9 @@ class State(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    b: np.ndarray  # rate of the acceleration over the last step
+    q_1: np.ndarray  # one step before; its time is s[T_1]
+    v_1: np.ndarray
+    a_1: np.ndarray
     left: np.ndarray
     right: np.ndarray
     s: np.ndarray  # see the indices below
@@ -72,9 +76,9 @@ T, SIGMA, SIGMA_1, T_1, SIGMA_2, T_2, H, DET, REFERENCE = range(9)
 
 def new_state(n: int) -> State:
     """An empty state."""
-    whole = np.zeros(6 * n + 9)
-    q, v, a, b, left, right = whole[: 6 * n].reshape(6, n)
-    state = State(q, v, a, b, left, right, whole[6 * n :], whole)
+    whole = np.zeros(8 * n + 9)
+    q, v, a, q_1, v_1, a_1, left, right = whole[: 8 * n].reshape(8, n)
+    state = State(q, v, a, q_1, v_1, a_1, left, right, whole[8 * n :], whole)
     state.left[:] = 1.0 / np.sqrt(n)
     state.right[:] = 1.0 / np.sqrt(n)
     return state
@@ -169,12 +173,12 @@ def _jacobian_times(path, values, w, b, sign):
 
 
 @compiled
-def _refined(path, work, values, rhs, x):
-    """Solve J x = rhs with the factorisation at hand and refine with the present J; the residual goes in scratch."""
+def _refined(path, work, values, rhs, x, sweeps):
+    """Solve J x = rhs with the factorisation at hand and refine with the present J, at most so many times."""
     r, d, w = work.n[5], work.n[6], work.n[7]
     plan = part(path.indices, PLAN)
     solve(plan, work.lu, rhs, x, w)
-    for _ in range(5):
+    for _ in range(sweeps):
         copy(rhs, r)
         _jacobian_times(path, values, x, r, -1.0)
         solve(plan, work.lu, r, d, w)
@@ -193,27 +197,29 @@ def rates(path, work, q, t, v, a):
     run(part(path.indices, POSITION), work.x, work.y, work.out)
     if not factor(part(path.indices, PLAN), values, work.lu, work.n[7]) < GROWTH:
         return False
-    return _rates(path, work, values, m + values.shape[0], v, a)
+    return _rates(path, work, values, m + values.shape[0], v, a, 1)
 
 
 @compiled
-def _rates(path, work, values, nu_at, v, a):
+def _rates(path, work, values, nu_at, v, a, sweeps):
     rhs = work.n[4]
     _active(path, work.out, nu_at, 1.0, rhs)
-    _refined(path, work, values, rhs, v)
+    _refined(path, work, values, rhs, v, sweeps)
     load_rates(path.layout, v, work.x)
     run(part(path.indices, ACCELERATION), work.x, work.y, work.gamma)
     _active(path, work.gamma, 0, 1.0, rhs)
-    _refined(path, work, values, rhs, a)
+    _refined(path, work, values, rhs, a, sweeps)
     return np.isfinite(_norm(path, v)) and np.isfinite(_norm(path, a))
 
 
 @compiled
 def correct(path, work, q, t, wary):
-    """Newton's method on the active rows, in place. 0: solved, 1: not, 2: pivots should be chosen again.
+    """Newton's method on the active rows, in place; returns a code and the size of the first correction.
 
-    ``wary`` refuses a poor first contraction. On success the factorisation and the position outputs belong to (nearly)
-    the solution.
+    The code is 0: solved, 1: not solved, 2: pivots should be chosen again.
+
+    ``wary`` refuses a poor first contraction. On success the factorisation and the position outputs belong to the
+    solution, up to about the first correction.
     """
     m = path.row_scale.shape[0]
     values = work.out[m : m + entries(path)]
@@ -222,33 +228,34 @@ def correct(path, work, q, t, wary):
     run(part(path.indices, POSITION), work.x, work.y, work.out)
     growth = factor(part(path.indices, PLAN), values, work.lu, w)
     if not growth < GROWTH:
-        return 2
+        return 2, 0.0
     first, last = 0.0, 0.0
+    noise = 2e-14 + ROUNDING * _norm(path, q)
     for iteration in range(25):
         _active(path, work.out, 0, -1.0, rhs)
         solve(part(path.indices, PLAN), work.lu, rhs, d, w)
         size = _norm(path, d)
         if not size < (0.25 if wary else 1e3):
-            return 1
+            return 1, first
         if iteration == 0:
             first = size
         elif iteration == 1 and wary and first > 1e-9 and size > 0.125 * first:
-            return 1
+            return 1, first
         elif iteration > 1 and size > 0.5 * last:
             # rounding near a singular position: as good as it gets
             _add(q, d)
-            return 0 if size < 1e-8 else 1
+            return (0 if size < 1e-8 else 1), first
         _add(q, d)
         last = size
-        if size < 2e-14:
-            return 0
+        if size < noise:
+            return 0, first
         load(path.layout, q, t, work.x, work.y)
         run(part(path.indices, POSITION), work.x, work.y, work.out)
         if size > 1e-5:
             growth = factor(part(path.indices, PLAN), values, work.lu, w)
             if not growth < GROWTH:
-                return 2
-    return 1
+                return 2, first
+    return 1, first
 
 
 @compiled
@@ -288,7 +295,6 @@ def begin(path, work, state, sweeps):
     s = state.s
     if not rates(path, work, state.q, s[T], state.v, state.a):
         return False
-    state.b[:] = 0.0
     for _ in range(sweeps):
         s[SIGMA] = singular_value(path, work, state)
     s[SIGMA_1] = s[SIGMA_2] = s[SIGMA]
@@ -315,14 +321,32 @@ def copy_state(source, target):
 
 
 @compiled
+def _predict(state, h, q):
+    """Extrapolate the quintic through the last two positions, velocities and accelerations (or the last one alone)."""
+    s = state.s
+    h1 = s[T] - s[T_1]
+    if not h1 > 0.0 or h > 2.0 * h1:
+        for i in range(q.shape[0]):
+            q[i] = state.q[i] + h * (state.v[i] + 0.5 * h * state.a[i])
+        return
+    x = 1.0 + h / h1
+    x3, x4, x5 = x**3, x**4, x**5
+    dq = 10.0 * x3 - 15.0 * x4 + 6.0 * x5
+    v_1, v_0 = h1 * (x - 6.0 * x3 + 8.0 * x4 - 3.0 * x5), h1 * (-4.0 * x3 + 7.0 * x4 - 3.0 * x5)
+    a_1, a_0 = h1 * h1 * 0.5 * (x * x - 3.0 * x3 + 3.0 * x4 - x5), h1 * h1 * (0.5 * x3 - x4 + 0.5 * x5)
+    for i in range(q.shape[0]):
+        change = dq * (state.q[i] - state.q_1[i]) + v_1 * state.v_1[i] + v_0 * state.v[i]
+        q[i] = state.q_1[i] + change + a_1 * state.a_1[i] + a_0 * state.a[i]
+
+
+@compiled
 def _try(path, work, state, before, h, hmax, fresh):
     """One step of length h from ``before`` (a copy of ``state``); on success ``state`` is the new one."""
     s = state.s
     q, v, a = work.n[0], work.n[1], work.n[2]
-    for i in range(q.shape[0]):
-        q[i] = state.q[i] + h * (state.v[i] + h * (0.5 * state.a[i] + h * state.b[i] / 6.0))
+    _predict(state, h, q)
     t = s[T] + h
-    code = correct(path, work, q, t, True)
+    code, first = correct(path, work, q, t, True)
     if code == 2 and not fresh:
         copy(q, state.q)  # where to choose new pivots
         return REPLAN
@@ -330,7 +354,7 @@ def _try(path, work, state, before, h, hmax, fresh):
         return STALL
     m = path.row_scale.shape[0]
     values = work.out[m : m + entries(path)]
-    if not _rates(path, work, values, m + values.shape[0], v, a):
+    if not _rates(path, work, values, m + values.shape[0], v, a, 0 if first < 2e-14 + ROUNDING * _norm(path, q) else 5):
         return STALL
     if m > path.scale.shape[0] and _violation(path, work.out) > 1e-8:
         return INCONSISTENT
@@ -340,8 +364,9 @@ def _try(path, work, state, before, h, hmax, fresh):
         travel = max(travel, h * max(abs(v[i]), abs(state.v[i])) / path.scale[i])
     if _norm(path, gap) > 0.01 * travel + 1e-9:
         return STALL
-    for i in range(q.shape[0]):
-        state.b[i] = (a[i] - state.a[i]) / h
+    copy(state.q, state.q_1)
+    copy(state.v, state.v_1)
+    copy(state.a, state.a_1)
     copy(q, state.q)
     copy(v, state.v)
     copy(a, state.a)

@@ -39,15 +39,42 @@ class _Whole(Source):
         return value
 
     def rate(self, expression: Any) -> Any:
-        raise TypeError("a measured point has no rate of its own; differentiate its history")
+        raise TypeError("a measured point has no rate of its own; ask for its motion")
 
 
 def positions(system: System, markers: Sequence[Any], parameters: np.ndarray, q: np.ndarray) -> np.ndarray:
     """World positions of markers or points for many poses: an array (poses, markers, 2)."""
-    source = _Whole(system)
-    where = [m.symbolic(source).r for m in markers]
-    p = ca.vertcat(ca.SX(0, 1), *[ca.SX(s) for s in system.model.parameters.values()])
-    function = ca.Function("where", [source.q, p], [ca.vertcat(ca.SX(0, 1), *where)])
     poses = np.atleast_2d(q)
-    values = np.array(function(poses.T, parameters)) if len(where) else np.zeros((0, len(poses)))
-    return values.T.reshape(len(poses), len(where), 2)
+    if not markers:
+        return np.zeros((len(poses), 0, 2))
+    source = _Whole(system)
+    where = ca.vertcat(*[m.symbolic(source).r for m in markers])
+    values = _evaluate(system, source, [where], [], parameters, poses)[0]
+    return values.reshape(len(poses), len(markers), 2)
+
+
+def motion(
+    system: System, field: Any, parameters: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Value, rate and acceleration of a marker's position (two columns) or a quantity (one), over time."""
+    source = _Whole(system)
+    seen = field.symbolic(source)
+    value = ca.SX(seen.r if hasattr(seen, "r") else getattr(seen, "value", seen))
+    velocity, acceleration = ca.SX.sym("v", system.n), ca.SX.sym("a", system.n)
+    rate = ca.jtimes(value, source.q, velocity)
+    second = ca.jtimes(rate, source.q, velocity) + ca.jtimes(value, source.q, acceleration)
+    rest = [(velocity, v), (acceleration, a)]
+    first, then, last = _evaluate(system, source, [value, rate, second], rest, parameters, q)
+    return first, then, last
+
+
+def _evaluate(
+    system: System, source: _Whole, outputs: list[ca.SX], rest: list[tuple[ca.SX, np.ndarray]], parameters: Any, q: Any
+) -> list[np.ndarray]:
+    p = ca.vertcat(ca.SX(0, 1), *[ca.SX(s) for s in system.model.parameters.values()])
+    symbols = [source.q, *(symbol for symbol, _ in rest), p]
+    function = ca.Function("measure", symbols, [ca.densify(e) for e in outputs])
+    given = [np.asarray(q).T, *(values.T for _, values in rest)]
+    results = function(*given, np.repeat(np.asarray(parameters, dtype=float)[:, None], len(q), axis=1))
+    found = results if isinstance(results, (tuple, list)) else [results]
+    return [np.array(r).T for r in found]

@@ -1,5 +1,9 @@
 """Pictures and animations."""
 
-from kempe.view.pictures import animate, draw, plot, save
+from kempe.view.animation import animate
+from kempe.view.pictures import draw, path
+from kempe.view.plots import orbit, plot
+from kempe.view.report import report
+from kempe.view.style import COLOURS, save
 
-__all__ = ["animate", "draw", "plot", "save"]
+__all__ = ["COLOURS", "animate", "draw", "orbit", "path", "plot", "report", "save"]

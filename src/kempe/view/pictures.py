@@ -1,159 +1,143 @@
-"""Pictures with matplotlib, without a screen: a mechanism with names, time plots, paths, animations."""
+"""Pictures of a mechanism, without a screen: a drawing with names, and the paths that points take."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kempe.analysis import Pose
 from kempe.analysis.assembly import pose_array
 from kempe.analysis.posing import Posed
+from kempe.elements import Carrier, Joint, RigidLink
+from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
-from kempe.view.geometry import Drawing, drawing_of
+from kempe.view.drawing import Drawing
+from kempe.view.geometry import drawing_of
+from kempe.view.names import write_names
+from kempe.view.painter import Painter, canvas, sheet
+from kempe.view.plots import mark_events, orbit, plot
+from kempe.view.stage import Stage
+from kempe.view.style import COLOURS, LINE, TEXT, colour, events, filled, legend, quiet, save
 
-#: Colours that stay apart for most colour-blind readers (Okabe and Ito).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-
-
-def _axes(drawing: Drawing, title: str) -> tuple[Figure, Axes]:
-    low, high = drawing.box
-    width, height = high - low
-    across = 7.0
-    figure = Figure(figsize=(across, min(max(across * height / width, 2.5), 9.0)), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", title=title)
-    axes.grid(True, linewidth=0.3, alpha=0.5)
-    axes.tick_params(labelsize=8)
-    return figure, axes
+__all__ = ["COLOURS", "draw", "orbit", "path", "plot", "save"]
 
 
-def _paint(axes: Axes, drawing: Drawing, frame: int, names: bool) -> list[Any]:
-    """Draw one frame; returns the artists, so that an animation can remove them."""
-    points = drawing.points[frame]
-    artists: list[Any] = []
-    for first, last in drawing.guides:
-        artists += axes.plot(*points[[first, last]].T, color="0.6", linewidth=5, solid_capstyle="butt", zorder=1)
-    for k, (name, indices) in enumerate(drawing.links.items()):
-        colour = COLOURS[k % len(COLOURS)]
-        outline = _around(points[indices], indices)
-        corners = points[outline]
-        if len(outline) > 2:
-            artists += axes.fill(*corners.T, facecolor=colour, alpha=0.18, edgecolor=colour, linewidth=2, zorder=2)
-        else:
-            artists += axes.plot(*corners.T, color=colour, linewidth=3.5, solid_capstyle="round", zorder=2)
-        if names:
-            centre = corners.mean(axis=0)
-            artists.append(
-                axes.annotate(
-                    name, centre, xytext=(4, 6), textcoords="offset points", fontsize=8, color=colour, zorder=6
-                )
-            )
-    for name, indices in drawing.curves.items():
-        artists += axes.plot(*points[indices].T, color="0.25", linewidth=1.5, label=name, zorder=2)
-    if drawing.pins:
-        artists += axes.plot(
-            *points[drawing.pins].T, "o", color="white", markeredgecolor="0.15", markersize=6, zorder=4
+def drawable(model: Model, drawing: Drawing) -> Drawing:
+    """A drawing with something in it, or an error."""
+    if drawing.points.shape[1] == 0:
+        raise ModelError(f"'{model.name}' has no bodies, points or joints to draw")
+    if not np.isfinite(drawing.points).all():
+        raise ModelError(f"'{model.name}' cannot be drawn: a position is not finite")
+    return drawing
+
+
+def motion_drawing(model: Model, result: Result, rows: Any = slice(None)) -> Drawing:
+    """The drawing of a motion, from the chosen rows of a result of this model."""
+    expected = len(Posed(model).system.names)
+    if filled(result).q.shape[1] != expected:
+        raise ModelError(
+            f"the result has {result.q.shape[1]} coordinates and '{model.name}' has {expected}: "
+            "it is not a result of this model"
         )
-    for rider, guide in drawing.sliders:
-        angle = np.degrees(np.arctan2(*(points[drawing.guides[guide][1]] - points[drawing.guides[guide][0]])[::-1]))
-        artists += axes.plot(
-            *points[[rider]].T, marker=(4, 0, angle + 45), color="0.35", markersize=13, zorder=3, linestyle="none"
-        )
-    if drawing.anchors:
-        below = points[sorted(set(drawing.anchors))]
-        artists += axes.plot(*below.T, "^", color="0.15", markersize=9, zorder=3, linestyle="none")
-    return artists
+    return drawable(model, drawing_of(model, result.q[rows], result.provenance.get("parameters")))
 
 
-def _around(corners: np.ndarray, indices: Sequence[int]) -> list[int]:
-    """Corners in the order of their angle about the middle, so that a polygon does not cross itself."""
-    if len(indices) < 3:
-        return list(indices)
-    from scipy.spatial import ConvexHull, QhullError
+def draw(model: Model, pose: Pose | None = None, names: bool = True, *, motion: Result | None = None) -> Figure:
+    """A mechanism in one pose (assembled from the sketch by default), with the names of its parts and joints.
 
-    try:
-        return [indices[k] for k in ConvexHull(corners).vertices]
-    except QhullError:  # all on one line
-        spread = corners - corners.mean(axis=0)
-        along = spread @ np.linalg.svd(spread)[2][0]
-        order = np.argsort(along)
-        return [indices[order[0]], indices[order[-1]]]
-
-
-def draw(model: Model, pose: Pose | None = None, *, names: bool = True) -> Figure:
-    """A mechanism in one pose (assembled from the sketch by default), with the names of its parts."""
+    With ``motion`` it is drawn in the first pose of a result, and guides are as long as that motion needs.
+    """
     from kempe.analysis import assemble
 
-    pose = assemble(model) if pose is None else pose
-    drawing = drawing_of(model, pose_array(Posed(model), pose))
-    figure, axes = _axes(drawing, model.name)
-    _paint(axes, drawing, 0, names)
+    if motion is not None:
+        drawing = motion_drawing(model, motion)
+        if pose is not None:
+            raise ModelError("draw: give a pose or a motion, not both")
+    else:
+        posed = Posed(model)
+        pose = assemble(model) if pose is None else pose
+        drawing = drawable(model, drawing_of(model, pose_array(posed, pose)))
+    shown = _still(drawing)
+    figure, axes, unit = canvas(shown, model.name)
+    painter = Painter(axes, shown, unit)
+    if names:
+        write_names(axes, shown, painter)
     return figure
 
 
-def plot(result: Result, names: Sequence[str] | str, *, title: str = "") -> Figure:
-    """Time histories, quantities of one kind (x, v, angle ...) sharing an axis of their own."""
+def _still(drawing: Drawing) -> Drawing:
+    """The first frame alone."""
+    from dataclasses import replace
+
+    return replace(drawing, points=drawing.points[:1])
+
+
+def path(
+    result: Result, names: Sequence[Any] | str, *, model: Model | None = None, title: str = "", at: float | None = None
+) -> Figure:
+    """The paths of points in the plane, on equal axes.
+
+    A name is that of a point, body or joint, or a pair ``("rod", (0.1, 0))`` for a point in a part's own axes. With
+    ``model`` the mechanism is drawn behind in its first pose, or in that at the time ``at``.
+    """
     wanted = [names] if isinstance(names, str) else list(names)
-    kinds: dict[str, list[str]] = {}
-    for name in wanted:
-        result.array(name)  # an unknown name is an error before anything is drawn
-        kinds.setdefault(name.rsplit(".", 1)[-1], []).append(name)
-    figure = Figure(figsize=(7.0, 1.2 + 1.9 * len(kinds)), layout="constrained")
-    panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (kind, members) in zip(panels, kinds.items(), strict=True):
-        for k, name in enumerate(members):
-            axes.plot(result.t, result.array(name), label=name, color=COLOURS[k % len(COLOURS)], linewidth=1.5)
-        for event in result.events:
-            axes.axvline(event.t, color="0.5", linestyle=":", linewidth=1)
-        axes.set_ylabel(members[0] if len(members) == 1 else kind)
-        axes.grid(True, linewidth=0.3, alpha=0.6)
-        if len(members) > 1:
-            axes.legend(frameon=False, fontsize=8)
-    panels[-1].set_xlabel("t")
-    figure.suptitle(title or result.provenance.get("model", ""), fontsize=11)
+    if not wanted:
+        raise ModelError("path: name at least one point, body or joint")
+    paths = {_called(name): history(filled(result), name, model or result.model) for name in wanted}
+    every = np.concatenate(list(paths.values()))
+    heading = title or result.provenance.get("model", "")
+    if model is None:
+        spare = 0.03 * max(float(np.ptp(every, axis=0).max()), 1e-12)
+        figure, axes, _ = sheet(every.min(axis=0) - spare, every.max(axis=0) + spare, heading)
+        quiet(axes)
+    else:
+        row = 0 if at is None else int(np.abs(result.t - at).argmin())
+        shown = _still(motion_drawing(model, result, np.roll(np.arange(len(result)), -row)))
+        figure, axes, unit = canvas(shown, heading, every)
+        Painter(axes, shown, unit, faint=True)
+    trace(axes, result, paths)
+    axes.set_xlabel(f"{next(iter(paths))}.x" if len(paths) == 1 else "x", fontsize=TEXT)
+    axes.set_ylabel(f"{next(iter(paths))}.y" if len(paths) == 1 else "y", fontsize=TEXT)
     return figure
 
 
-def animate(
-    model: Model, result: Result, path: str | Path, *, trace: Sequence[str] = (), frames: int = 90, seconds: float = 3.0
-) -> Path:
-    """An animated GIF of a motion; ``trace`` names points or bodies whose paths are drawn."""
-    chosen = np.unique(np.linspace(0, len(result) - 1, min(frames, len(result))).astype(int))
-    parameters = result.provenance.get("parameters")
-    drawing = drawing_of(model, result.q[chosen], parameters)
-    figure, axes = _axes(drawing, model.name)
-    for k, name in enumerate(trace):
-        axes.plot(
-            result.array(f"{name}.x"),
-            result.array(f"{name}.y"),
-            color=COLOURS[k % len(COLOURS)],
-            linewidth=0.9,
-            alpha=0.7,
-        )
-    shown: list[Any] = []
-
-    def show(frame: int) -> list[Any]:
-        while shown:
-            shown.pop().remove()
-        shown.extend(_paint(axes, drawing, frame, names=False))
-        return shown
-
-    target = Path(path)
-    animation = FuncAnimation(figure, show, frames=len(chosen), init_func=lambda: [])
-    animation.save(target, writer=PillowWriter(fps=max(1, round(len(chosen) / seconds))), dpi=80)
-    return target
+def trace(axes: Axes, result: Result, paths: dict[str, np.ndarray]) -> None:
+    """Paths as lines, with their start and the events on them marked."""
+    for k, (name, where) in enumerate(paths.items()):
+        axes.plot(*where.T, color=colour(k), linewidth=LINE, label=name, zorder=5)
+        axes.plot(*where[:1].T, "o", color=colour(k), markersize=4, zorder=5)
+    for where in paths.values():
+        mark_events(axes, result, where)
+    if len(paths) > 1 or events(result):
+        legend(axes)
 
 
-def save(figure: Figure, path: str | Path) -> Path:
-    """Write a figure as a picture."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, dpi=130)
-    return target
+def _called(name: Any) -> str:
+    return name if isinstance(name, str) else f"{name[0]} ({', '.join(f'{float(c):g}' for c in name[1])})"
+
+
+def history(result: Result, name: Any, model: Model | None = None) -> np.ndarray:
+    """Where a point, a body, or with the model a joint or a part's own point, is at every time: (times, 2)."""
+    if isinstance(name, str) and {f"{name}.x", f"{name}.y"} <= set(result.names):
+        return np.column_stack([result.array(f"{name}.x"), result.array(f"{name}.y")])
+    if model is None:
+        if isinstance(name, str):
+            result.array(f"{name}.x"), result.array(f"{name}.y")  # says what there is instead
+        raise ModelError(f"the path of {_called(name)} can only be drawn with the model")
+    stage = Stage(model, result.q, result.provenance.get("parameters"))
+    if isinstance(name, str):
+        thing = model[name]
+        if isinstance(thing, Joint):
+            return stage.where(thing.markers[1])
+        local: Any = (0.0, 0.0)
+    else:
+        thing, local = model[name[0]], name[1]
+    carrier = thing.carrier if isinstance(thing, RigidLink) else thing
+    if not isinstance(carrier, Carrier):
+        raise ModelError(f"'{_called(name)}' is not a point, body, bar or joint, so it has no path")
+    return stage.where(carrier.at(local))

@@ -1,0 +1,99 @@
+"""How pictures look: colours, widths, text sizes, and writing them whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+
+from kempe.errors import ModelError
+from kempe.results import Result
+
+#: Colours that stay apart for most colour-blind readers (Okabe and Ito).
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+INK, GREY, PALE = "0.15", "0.55", "0.85"
+TITLE, TEXT, SMALL = 10.0, 8.5, 7.5
+LINE, THIN = 1.4, 0.7
+WIDTH = 6.8  # of a picture, in inches
+
+
+def tint(colour: str, share: float = 0.3) -> str:
+    """A colour thinned with white."""
+    return to_hex(tuple(1.0 - share * (1.0 - c) for c in to_rgb(colour)))  # type: ignore[arg-type]
+
+
+def shade(colour: str) -> str:
+    """A colour dark enough for text."""
+    return to_hex(tuple(0.78 * c for c in to_rgb(colour)))  # type: ignore[arg-type]
+
+
+def colour(k: int) -> str:
+    """The k-th colour, over and over."""
+    return COLOURS[k % len(COLOURS)]
+
+
+def quiet(axes: Axes, grid: bool = True) -> None:
+    """Thin axes, small ticks."""
+    axes.tick_params(labelsize=SMALL, width=THIN, length=3, color=GREY)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.get_offset_text().set_fontsize(SMALL)
+    for side, spine in axes.spines.items():
+        spine.set(linewidth=THIN, color=GREY, visible=side in ("left", "bottom"))
+    if grid:
+        axes.grid(True, linewidth=0.4, color=PALE)
+        axes.set_axisbelow(True)
+
+
+def legend(axes: Axes) -> None:
+    """What is what, beside the axes so that nothing is covered."""
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))  # each label once
+    axes.legend(list(handles.values()), list(handles), frameon=False, fontsize=SMALL, handlelength=1.5, **place)
+
+
+def filled(result: Result) -> Result:
+    """A result with at least one time in it, or an error."""
+    if len(result) == 0:
+        reason = f" ({result.message})" if result.message else ""
+        raise ModelError(f"the result is empty: there is nothing to show{reason}")
+    return result
+
+
+def events(result: Result) -> list[Any]:
+    """The events whose time is known (those of a stored result are only messages)."""
+    return [event for event in result.events if hasattr(event, "t")]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new file beside ``path`` to write to, which takes its place only when all went well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    fresh = Path(name)
+    try:
+        yield fresh
+        mask = os.umask(0)
+        os.umask(mask)
+        fresh.chmod(0o666 & ~mask)  # a temporary file is private; a picture is as readable as any new file
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def save(figure: Figure, path: str | Path, *, dpi: float = 160) -> Path:
+    """Write a figure as a picture; the suffix says which kind (png, pdf, svg, ...)."""
+    target = Path(path)
+    known = figure.canvas.get_supported_filetypes()
+    if target.suffix[1:].lower() not in known:
+        raise ModelError(f"cannot write '{target.name}': a picture's name must end in one of .{', .'.join(known)}")
+    with replacing(target) as fresh:
+        figure.savefig(fresh, dpi=dpi)
+    return target
