@@ -2,8 +2,8 @@
 The demonstration that ``make demo`` runs
 =========================================
 
-A walking leg after Theo Jansen turns once: its mobility, a drawing with names, the paths of its joints, time plots and
-an animation with the velocity of its foot, and an interactive report. Then a slider-crank that locks and one that can go
+A walking leg after Theo Jansen turns once: its mobility, a drawing with names, the paths of its joints, time plots, an
+animation with the velocity of its foot, and an interactive report. Then a slider-crank that locks and one that can go
 on in two ways. Everything goes to ``out/``.
 """
 
