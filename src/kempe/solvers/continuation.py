@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kempe.solvers.jit import borrow, compiled
+from kempe.solvers.jit import borrow, compiled, inlined
 from kempe.solvers.pack import pack, part
 from kempe.solvers.program import Layout, load, load_rates, run, size_arguments, size_out, size_y
 from kempe.solvers.sparse_lu import GROWTH, determinant_sign, factor, size_lu, solve, solve_transposed
@@ -56,31 +56,38 @@ def make_path(layout: Layout, indices: list[np.ndarray], scale: np.ndarray, row_
     return Path(layout, pack(indices), scale, row_scale)
 
 
-class State(NamedTuple):
-    """Where the motion is: coordinates with their derivatives, singular vectors, and scalars."""
-
-    q: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
-    q_1: np.ndarray  # one step before; its time is s[T_1]
-    v_1: np.ndarray
-    a_1: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    s: np.ndarray  # see the indices below
-    whole: np.ndarray  # all of the above in one piece of memory, for copying
-
-
+# rows of a state's vectors: coordinates with their derivatives, the same one step before, and the singular vectors
+Q, V, A, Q_1, V_1, A_1, LEFT, RIGHT = range(8)
+# its scalars: time and singular value, now and at the last two steps; step size; sign of the determinant; usual value
 T, SIGMA, SIGMA_1, T_1, SIGMA_2, T_2, H, DET, REFERENCE = range(9)
+
+
+class State(NamedTuple):
+    """Where the motion is."""
+
+    x: np.ndarray  # 8 vectors, see above
+    s: np.ndarray  # 9 scalars, see above
+
+    @property
+    def q(self) -> np.ndarray:
+        """The coordinates."""
+        return self.x[Q]
+
+    @property
+    def v(self) -> np.ndarray:
+        """The velocities."""
+        return self.x[V]
+
+    @property
+    def a(self) -> np.ndarray:
+        """The accelerations."""
+        return self.x[A]
 
 
 def new_state(n: int) -> State:
     """An empty state."""
-    whole = np.zeros(8 * n + 9)
-    q, v, a, q_1, v_1, a_1, left, right = whole[: 8 * n].reshape(8, n)
-    state = State(q, v, a, q_1, v_1, a_1, left, right, whole[8 * n :], whole)
-    state.left[:] = 1.0 / np.sqrt(n)
-    state.right[:] = 1.0 / np.sqrt(n)
+    state = State(np.zeros((8, n)), np.zeros(9))
+    state.x[LEFT] = state.x[RIGHT] = 1.0 / np.sqrt(n)
     return state
 
 
@@ -162,7 +169,7 @@ def _active(path, full, offset, sign, b):
         b[k] = sign * full[offset + active[k]]
 
 
-@compiled
+@inlined
 def _jacobian_times(path, values, w, b, sign):
     """B += sign * J w on the active rows."""
     entry_row, entry_column = part(path.indices, ENTRY_ROW), part(path.indices, ENTRY_COLUMN)
@@ -172,7 +179,7 @@ def _jacobian_times(path, values, w, b, sign):
             b[row] += sign * values[k] * w[entry_column[k]]
 
 
-@compiled
+@inlined
 def _refined(path, work, values, rhs, x, sweeps):
     """Solve J x = rhs with the factorisation at hand and refine with the present J, at most so many times."""
     r, d, w = work.n[5], work.n[6], work.n[7]
@@ -200,7 +207,7 @@ def rates(path, work, q, t, v, a):
     return _rates(path, work, values, m + values.shape[0], v, a, 1)
 
 
-@compiled
+@inlined
 def _rates(path, work, values, nu_at, v, a, sweeps):
     rhs = work.n[4]
     _active(path, work.out, nu_at, 1.0, rhs)
@@ -212,7 +219,7 @@ def _rates(path, work, values, nu_at, v, a, sweeps):
     return np.isfinite(_norm(path, v)) and np.isfinite(_norm(path, a))
 
 
-@compiled
+@inlined
 def correct(path, work, q, t, wary):
     """Newton's method on the active rows, in place; returns a code and the size of the first correction.
 
@@ -267,20 +274,20 @@ def _violation(path, out):
     return worst
 
 
-@compiled
+@inlined
 def singular_value(path, work, state):
     """Update the tracked singular vectors with one sweep of inverse iteration; returns the signed value."""
     m = path.row_scale.shape[0]
     values = work.out[m : m + entries(path)]
     d, w = work.n[4], work.n[7]
-    solve(part(path.indices, PLAN), work.lu, state.left, d, w)
-    _towards(d, state.right)
-    solve_transposed(part(path.indices, PLAN), work.lu, state.right, d, w)
-    _towards(d, state.left)
+    solve(part(path.indices, PLAN), work.lu, state.x[LEFT], d, w)
+    _towards(d, state.x[RIGHT])
+    solve_transposed(part(path.indices, PLAN), work.lu, state.x[RIGHT], d, w)
+    _towards(d, state.x[LEFT])
     for i in range(d.shape[0]):
         d[i] = 0.0
-    _jacobian_times(path, values, state.right, d, 1.0)
-    return _dot(state.left, d)
+    _jacobian_times(path, values, state.x[RIGHT], d, 1.0)
+    return _dot(state.x[LEFT], d)
 
 
 @compiled
@@ -293,7 +300,7 @@ def determinant(path, work):
 def begin(path, work, state, sweeps):
     """Rates and singular value at the state's q and t; True when the Jacobian could be factored."""
     s = state.s
-    if not rates(path, work, state.q, s[T], state.v, state.a):
+    if not rates(path, work, state.x[Q], s[T], state.x[V], state.x[A]):
         return False
     for _ in range(sweeps):
         s[SIGMA] = singular_value(path, work, state)
@@ -305,29 +312,32 @@ def begin(path, work, state, sweeps):
     return True
 
 
-@compiled
+@inlined
 def stride(path, state):
     """The longest time step that keeps the movement within STRIDE."""
-    v, a = _norm(path, state.v), _norm(path, state.a)
+    v, a = _norm(path, state.x[V]), _norm(path, state.x[A])
     if v == 0.0 and a == 0.0:
         return np.inf
     return STRIDE / (v + np.sqrt(STRIDE * a))
 
 
-@compiled
+@inlined
 def copy_state(source, target):
     """Target = source."""
-    copy(source.whole, target.whole)
+    for k in range(source.x.shape[0]):
+        for i in range(source.x.shape[1]):
+            target.x[k, i] = source.x[k, i]
+    copy(source.s, target.s)
 
 
-@compiled
+@inlined
 def _predict(state, h, q):
     """Extrapolate the quintic through the last two positions, velocities and accelerations (or the last one alone)."""
     s = state.s
     h1 = s[T] - s[T_1]
     if not h1 > 0.0 or h > 2.0 * h1:
         for i in range(q.shape[0]):
-            q[i] = state.q[i] + h * (state.v[i] + 0.5 * h * state.a[i])
+            q[i] = state.x[Q, i] + h * (state.x[V, i] + 0.5 * h * state.x[A, i])
         return
     x = 1.0 + h / h1
     x3, x4, x5 = x**3, x**4, x**5
@@ -335,11 +345,11 @@ def _predict(state, h, q):
     v_1, v_0 = h1 * (x - 6.0 * x3 + 8.0 * x4 - 3.0 * x5), h1 * (-4.0 * x3 + 7.0 * x4 - 3.0 * x5)
     a_1, a_0 = h1 * h1 * 0.5 * (x * x - 3.0 * x3 + 3.0 * x4 - x5), h1 * h1 * (0.5 * x3 - x4 + 0.5 * x5)
     for i in range(q.shape[0]):
-        change = dq * (state.q[i] - state.q_1[i]) + v_1 * state.v_1[i] + v_0 * state.v[i]
-        q[i] = state.q_1[i] + change + a_1 * state.a_1[i] + a_0 * state.a[i]
+        change = dq * (state.x[Q, i] - state.x[Q_1, i]) + v_1 * state.x[V_1, i] + v_0 * state.x[V, i]
+        q[i] = state.x[Q_1, i] + change + a_1 * state.x[A_1, i] + a_0 * state.x[A, i]
 
 
-@compiled
+@inlined
 def _try(path, work, state, before, h, hmax, fresh):
     """One step of length h from ``before`` (a copy of ``state``); on success ``state`` is the new one."""
     s = state.s
@@ -348,7 +358,7 @@ def _try(path, work, state, before, h, hmax, fresh):
     t = s[T] + h
     code, first = correct(path, work, q, t, True)
     if code == 2 and not fresh:
-        copy(q, state.q)  # where to choose new pivots
+        copy(q, state.x[Q])  # where to choose new pivots
         return REPLAN
     if code != 0:
         return STALL
@@ -360,16 +370,16 @@ def _try(path, work, state, before, h, hmax, fresh):
         return INCONSISTENT
     gap, travel = work.n[3], 0.0
     for i in range(q.shape[0]):
-        gap[i] = q[i] - state.q[i] - 0.5 * h * (state.v[i] + v[i]) + h * h / 12.0 * (a[i] - state.a[i])
-        travel = max(travel, h * max(abs(v[i]), abs(state.v[i])) / path.scale[i])
+        gap[i] = q[i] - state.x[Q, i] - 0.5 * h * (state.x[V, i] + v[i]) + h * h / 12.0 * (a[i] - state.x[A, i])
+        travel = max(travel, h * max(abs(v[i]), abs(state.x[V, i])) / path.scale[i])
     if _norm(path, gap) > 0.01 * travel + 1e-9:
         return STALL
-    copy(state.q, state.q_1)
-    copy(state.v, state.v_1)
-    copy(state.a, state.a_1)
-    copy(q, state.q)
-    copy(v, state.v)
-    copy(a, state.a)
+    copy(state.x[Q], state.x[Q_1])
+    copy(state.x[V], state.x[V_1])
+    copy(state.x[A], state.x[A_1])
+    copy(q, state.x[Q])
+    copy(v, state.x[V])
+    copy(a, state.x[A])
     s[T] = t
     s[SIGMA_2], s[T_2] = s[SIGMA_1], s[T_1]
     s[SIGMA_1], s[T_1] = s[SIGMA], before.s[T]
@@ -400,7 +410,7 @@ def _dips(s):
     return s1 - slope * slope / (4.0 * curve) < 0.5 * s1
 
 
-@compiled
+@inlined
 def advance(path, work, state, before, target, limit, fresh):
     """Step from the state's time to a target time; ``before`` is the state before the last step on return."""
     s = state.s
@@ -438,16 +448,16 @@ def advance(path, work, state, before, target, limit, fresh):
 
 
 @compiled
-def track(path, work, state, before, grid, k, limit, fresh, Q, V, A):
+def track(path, work, state, before, grid, k, limit, fresh, out_q, out_v, out_a):
     """Record the motion at grid[k:]; returns a code and the number of the first point not recorded."""
     path, work, state, before = borrow(path), borrow(work), borrow(state), borrow(before)
     while k < grid.shape[0]:
         code = advance(path, work, state, before, grid[k], limit, fresh)
         if code != REACHED:
             return code, k
-        for i in range(state.q.shape[0]):
-            Q[k, i] = state.q[i]
-            V[k, i] = state.v[i]
-            A[k, i] = state.a[i]
+        for i in range(state.x.shape[1]):
+            out_q[k, i] = state.x[Q, i]
+            out_v[k, i] = state.x[V, i]
+            out_a[k, i] = state.x[A, i]
         k += 1
     return REACHED, k

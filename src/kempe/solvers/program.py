@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kempe.kernels.call import call_kernel
-from kempe.solvers.jit import compiled
+from kempe.solvers.jit import compiled, inlined
 from kempe.solvers.pack import pack, part
 
 # parts of a program
@@ -62,7 +62,7 @@ def size_out(program: np.ndarray) -> int:
     return int(program[program[SIZES] + 1])
 
 
-@compiled
+@inlined
 def run(program, x, y, out):
     """Evaluate a program: out = sum of the outputs of its calls."""
     address, x_at, y_at = part(program, ADDRESS), part(program, X_AT), part(program, Y_AT)
@@ -75,7 +75,7 @@ def run(program, x, y, out):
         out[target[k]] += y[source[k]]
 
 
-@compiled
+@inlined
 def load(layout, q, t, x, y):
     """Put coordinates, time and the table pieces that hold there into x."""
     q_from, q_to, t_to = part(layout.places, Q_FROM), part(layout.places, Q_TO), part(layout.places, T_TO)
@@ -87,7 +87,7 @@ def load(layout, q, t, x, y):
         _load_tables(layout, x, y)
 
 
-@compiled
+@inlined
 def load_rates(layout, v, x):
     """Put rates of the coordinates into x."""
     q_from, v_to = part(layout.places, Q_FROM), part(layout.places, V_TO)
