@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 from kempe import analysis
+from kempe.errors import KempeError
 from kempe.model import EquationsModel, MechanismModel, files
 from kempe.results import VIEWS, Result
 
@@ -50,6 +52,18 @@ class Analyses:
     def draw(self, pose: Any = None, **options: Any) -> Any:
         """A drawing with names; see :func:`kempe.view.draw`."""
         return _view("draw")(self, pose, **options)
+
+    def _repr_html_(self) -> str:
+        """A drawing for notebooks; the plain text where there is nothing to draw or it cannot be assembled."""
+        from html import escape
+
+        try:
+            drawn = io.BytesIO()
+            self.draw().savefig(drawn, format="svg")
+        except KempeError as error:
+            return f"<p>{escape(repr(self))}: {escape(str(error))}</p>"
+        svg = drawn.getvalue().decode()
+        return svg[svg.index("<svg") :]
 
     def save(self, path: str | Path, **more: Any) -> Path:
         """Write the model to a ``.kempe.yaml`` file that :func:`kempe.load` reads back."""

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
 from kempe.view.drawing import Drawing
-from kempe.view.style import GREY, INK, LINE, PALE, THIN, TITLE, WIDTH, colour, quiet, tint
+from kempe.view.style import GREY, INK, LINE, PALE, THIN, TITLE, WIDTH, Picture, colour, quiet, tint
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 97)
 _ROUND = np.column_stack([np.cos(_TURN), np.sin(_TURN)])
@@ -37,7 +37,7 @@ def sheet(low: np.ndarray, high: np.ndarray, title: str) -> tuple[Figure, Axes, 
     low, high = low - 14.0 * unit, high + 14.0 * unit  # room for ground marks and names at the rim
     width, height = high - low
     size = (max(width * inches + 0.7, 3.6), max(height * inches + 0.8, 1.8))
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Picture(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     axes.set_title(title, fontsize=TITLE)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from kempe.errors import ModelError
 from kempe.results import Result
-from kempe.view.style import GREY, INK, LINE, SMALL, TEXT, TITLE, WIDTH, colour, events, filled, legend, quiet
+from kempe.view.style import GREY, INK, LINE, SMALL, TEXT, TITLE, WIDTH, Picture, colour, events, filled, legend, quiet
 
 #: What the last part of a quantity's name measures.
 KINDS = {
@@ -43,7 +43,7 @@ def plot(result: Result, names: Sequence[str] | str, *, title: str = "") -> Figu
     for name in wanted:
         filled(result).array(name)  # an unknown name is an error before anything is drawn
         kinds.setdefault(kind_of(name), []).append(name)
-    figure = Figure(figsize=(WIDTH, 0.9 + 1.7 * len(kinds)), layout="constrained")
+    figure = Picture(figsize=(WIDTH, 0.9 + 1.7 * len(kinds)), layout="constrained")
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     order: dict[str, int] = {}
     for axes, (kind, members) in zip(panels, kinds.items(), strict=True):
@@ -92,7 +92,7 @@ def _name_events(axes: Axes, result: Result) -> None:
 def orbit(result: Result, a: str, b: str, *, title: str = "") -> Figure:
     """One quantity over another (the phase plane, a force over a displacement); equal axes for two positions."""
     where = np.column_stack([filled(result).array(a), result.array(b)])
-    figure = Figure(figsize=(0.75 * WIDTH, 0.65 * WIDTH), layout="constrained")
+    figure = Picture(figsize=(0.75 * WIDTH, 0.65 * WIDTH), layout="constrained")
     axes = figure.add_subplot()
     axes.plot(*where.T, color=colour(0), linewidth=LINE)
     axes.plot(*where[:1].T, "o", color=colour(0), markersize=4)

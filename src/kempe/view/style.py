@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -86,6 +87,15 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(fresh, path)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+class Picture(Figure):
+    """A figure that a notebook shows without any set-up."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=110)
+        return buffer.getvalue()
 
 
 def save(figure: Figure, path: str | Path, *, dpi: float = 160) -> Path:
