@@ -146,6 +146,31 @@ def test_all_mistakes_are_shown_at_once_with_their_lines(tmp_path):
         assert word in finding
 
 
+SLOPPY = """\
+kempe: 1
+name: sloppy
+model:
+- body: {name: crank, angel: 0.1}
+- revolut: {name: O, i: ground, j: crank, at: [0, 0]}
+- revolute: {name: P, i: ground, j: crank, at: [0, 0]}
+- revolute: {name: Q, i: ground, j: nowhere, at: [0, 0]}
+- weld: {name: R, i: ground, j: rod}
+- body: {name: rod, mass: 1, inertia: 0}
+analyses:
+- kinematics: {times: soon}
+"""
+
+
+def test_form_and_content_are_judged_together():
+    with pytest.raises(kp.ModelError) as caught:
+        files.read_text(SLOPPY, "x.yaml")
+    found = {int(f.split(":")[1]): f for f in caught.value.findings}
+    assert sorted(found) == [4, 5, 7, 8, 9, 11]  # line 6 follows from line 4
+    assert "body 'crank': angel is not known here; did you mean angle?" in found[4]
+    assert "did you mean revolute?" in found[5]
+    assert "'nowhere'" in found[7] and "inertia must be above zero" in found[9]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -1,0 +1,179 @@
+"""Models written as files: the recorded builder calls, with expressions as text."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import yaml
+
+from kempe import elements as el
+from kempe.elements.curves import curve, curve_through
+from kempe.elements.motions import Law, spline, traced
+from kempe.elements.quantities import Angle, Displacement, Distance, Measure
+from kempe.elements.user import UserConstraint
+from kempe.errors import ModelError
+from kempe.model.equations import EquationsModel
+from kempe.model.expressions import write
+from kempe.model.mechanism import MechanismModel
+from kempe.model.model import Model
+from kempe.model.schema import ROLES, VERSION
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """A model as the data of a file."""
+    data: dict[str, Any] = {"kempe": VERSION, "name": model.name}
+    if model.parameters:
+        data["parameters"] = {
+            name: p.value if p.bounds is None else {"value": p.value, "bounds": list(p.bounds)}
+            for name, p in model.parameters.items()
+        }
+    if isinstance(model, EquationsModel):
+        return {**data, "equations": _describe_equations(model)}
+    assert isinstance(model, MechanismModel)
+    said = {arguments["name"] for _, arguments in model.recipe}
+    said |= {part.name for element in model.elements.values() for part in element.auxiliary}
+    unsaid = [n for n in (*model.parts, *model.elements) if n.split(".")[0] not in said]
+    if unsaid:
+        raise ModelError(f"'{unsaid[0]}' was added as an object of its own, which a file cannot describe")
+    writer = _Writer(model)
+    if any(isinstance(g, ca.SX) or g != 0 for g in model.gravity):
+        data["gravity"] = writer.value(model.gravity)
+    data["model"] = [{verb: writer.call(verb, arguments)} for verb, arguments in model.recipe]
+    return data
+
+
+class _Writer:
+    """Turns arguments of builder methods into the data of a file."""
+
+    def __init__(self, model: MechanismModel) -> None:
+        self.model = model
+        self.symbols = [ca.SX(p) for p in model.parameters.values()]
+        self.names = list(model.parameters)
+
+    def call(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if verb == "constraint":
+            return self._constraint(arguments["name"])
+        return {name: self.argument(name, value) for name, value in arguments.items() if value is not None}
+
+    def argument(self, name: str, value: Any) -> Any:
+        if ROLES.get(name) == "law" and callable(value) and not isinstance(value, ca.SX):
+            value = traced(value, name)
+        return self.value(value)
+
+    def value(self, value: Any) -> Any:
+        if value is None or isinstance(value, (str, bool)):
+            return value
+        if isinstance(value, ca.SX):
+            return float(value) if value.is_constant() else write(value, self.symbols, self.names)
+        if isinstance(value, (int, float, np.number)):
+            return value.item() if isinstance(value, np.number) else value
+        if isinstance(value, (tuple, list, np.ndarray)):
+            return [self.value(item) for item in value]
+        return self._object(value)
+
+    def _object(self, value: Any) -> Any:
+        if isinstance(value, el.Marker):
+            data = {"on": value.name, "point": self.value(value.point)}
+            return (
+                data
+                if not isinstance(value.angle, ca.SX) and value.angle == 0
+                else {**data, "angle": self.value(value.angle)}
+            )
+        if isinstance(value, Measure):
+            return self._object(value.fields[0])
+        for kind in (Angle, Distance, Displacement):
+            if isinstance(value, kind):
+                return {kind.__name__.lower(): [self.value(end) for end in value.fields]}
+        if isinstance(value, traced):
+            return write(value.value, [value.t, *self.symbols], ["t", *self.names])
+        if isinstance(value, spline):
+            return {"spline": {key: self.value(v) for key, v in value.given.items()}}
+        if isinstance(value, Law):
+            return {type(value).__name__: {k: self.value(v) for k, v in value.numbers.items() if v is not None}}
+        if isinstance(value, curve_through):
+            return {"curve_through": {key: self.value(v) for key, v in value.given.items()}}
+        if isinstance(value, curve):
+            x, y = (write(value.point[k], [value.s, *self.symbols], ["s", *self.names]) for k in (0, 1))
+            return {"curve": {"x": x, "y": y, "span": list(value.span)}}
+        if hasattr(value, "name"):
+            return value.name
+        raise ModelError(f"{value!r} cannot be written to a file")
+
+    def _constraint(self, name: str) -> dict[str, Any]:
+        element = self.model.elements[name]
+        assert isinstance(element, UserConstraint)
+        source = el.KernelSource(element)
+        phi = element.phi(element.view(source))
+        values = [ca.SX(v) for v in element.data()]
+        written = ca.substitute([phi], [source.p], [ca.vertcat(ca.SX(0, 1), *values)])[0] if values else phi
+        names = [full[0] for part in element.parts() for full in part.names()]
+        symbols = [*[source.q[k] for k in range(source.q.numel())], source.t, *self.symbols]
+        rows = [write(written[k], symbols, [*names, "t", *self.names]) for k in range(written.numel())]
+        return {"name": name, "equations": rows, "rows": list(element.rows)}
+
+
+def _describe_equations(model: EquationsModel) -> dict[str, Any]:
+    element = model.elements["equations"]
+    assert isinstance(element, el.SystemEquations)
+    names = list(model.parts)
+    q, v, t, p, phi, mass, force = element.expressions
+    symbols = [*ca.vertsplit(q), *ca.vertsplit(v), t, *(ca.vertsplit(p) if p.numel() else [])]
+    labels = [*names, *(f"{n}.v" for n in names), "t", *model.parameters]
+    data: dict[str, Any] = {"coordinates": {n: float(part.start[0]) for n, part in model.parts.items()}}
+    if phi is not None:
+        data["constraints"] = {row: write(phi[k], symbols, labels) for k, row in enumerate(element.rows)}
+    if mass is not None:
+        data["mass"] = [[write(mass[i, j], symbols, labels) for j in range(len(names))] for i in range(len(names))]
+    if force is not None:
+        data["force"] = [write(force[k], symbols, labels) for k in range(len(names))]
+    return data
+
+
+class _Dumper(yaml.SafeDumper):
+    """Short lists and flat mappings on one line, every digit of a number kept."""
+
+
+def _represent_sequence(dumper: yaml.SafeDumper, value: list[Any]) -> Any:
+    flat = all(not isinstance(item, (list, dict)) for item in value)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flat)
+
+
+def _represent_float(dumper: yaml.SafeDumper, value: float) -> Any:
+    return dumper.represent_scalar(
+        "tag:yaml.org,2002:float", repr(value) if "e" not in repr(value) else _exponent(value)
+    )
+
+
+def _exponent(value: float) -> str:
+    digits, _, power = repr(value).partition("e")
+    return f"{digits if '.' in digits else digits + '.0'}e{power}"
+
+
+_Dumper.add_representer(list, _represent_sequence)
+_Dumper.add_representer(float, _represent_float)
+
+
+def text_of(data: Mapping[str, Any]) -> str:
+    """The data of a file as YAML."""
+    return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def save(model: Model, path: str | Path, **more: Any) -> Path:
+    """Write a model to a file (whole or not at all); ``more`` may hold analyses and outputs."""
+    target = Path(path)
+    text = text_of({**describe(model), **more})
+    handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return target
