@@ -1,10 +1,18 @@
 """Shared set-up: helpers beside the tests can be imported; missing tools are said loudly."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
 sys.path.insert(0, str(Path(__file__).parent / "analysis"))
+
+# The same examples every time, so that a red run means a change; KEMPE_EXPLORE=1 draws new ones.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None, print_blob=True)
+settings.load_profile("explore" if os.environ.get("KEMPE_EXPLORE") else "fixed")
 
 
 def pytest_terminal_summary(terminalreporter):

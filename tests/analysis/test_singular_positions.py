@@ -119,6 +119,19 @@ def test_a_motion_may_begin_at_a_bifurcation():
     assert np.abs(np.array(ends) - [-3, 1]).max() < 1e-9
 
 
+def test_a_start_just_before_a_bifurcation_is_not_at_it():
+    m = four_bar(1, 2, 1, 2)
+    for before in (1e-4, 1e-6, 1e-7):
+        result = m.kinematics([FLAT - before, FLAT + 0.5], on_singular="cross", start=m.assemble(time=FLAT - before))
+        assert [abs(e.t - FLAT) < 1e-11 for e in result.events] == [True]
+        assert abs(result.array("rocker.omega")[-1] - 1) < 1e-9 or result.array("rocker.omega")[-1] < 0
+
+
+def test_a_grid_of_two_points_misses_nothing():
+    result = four_bar(1, 2, 1, 2).kinematics([0.0, 100.0], on_singular="cross")
+    assert np.abs(np.array([e.t for e in result.events]) - (FLAT + np.pi * np.arange(32))).max() < 1e-11
+
+
 def test_what_is_raised_stopped_and_chosen():
     m = four_bar(1, 2, 1, 2)
     grid = np.arange(0, 4, 0.1)

@@ -115,7 +115,7 @@ class _Motion:
         if not self._starts_regular(q, t0):
             no_contradiction(posed, q, t0)
             self._choose_rows(q, t0)
-            event = classify(self.square, q, t0)
+            event = self._event_at_start(q, t0)
             if event is not None:
                 result = self._meet(event, None)
                 return self._go() if result is None else result
@@ -123,6 +123,16 @@ class _Motion:
         self._record(0, self.state.q, self.state.v, self.state.a)
         self.k = 1
         return self._go()
+
+    def _event_at_start(self, q: np.ndarray, t: float) -> SingularPosition | None:
+        """A singular position exactly at the start; one that is merely near is met in due course."""
+        event = classify(self.square, q, t)
+        if event is None:
+            return None
+        found = self._perfect(q, t, np.inf) or locate(self.square, q, t, np.inf, bifurcation=False)
+        if found is None or np.abs((found.q - q) / self.posed.scale).max() > NEAR:
+            return event
+        return classify(self.square, found.q, t) if abs(found.t - t) <= _same_time(t) else None
 
     def _starts_regular(self, q: np.ndarray, t: float) -> bool:
         """Whether the Jacobian is square and plainly regular, which spares all questions of rank."""
@@ -232,10 +242,9 @@ class _Motion:
         if self._better_rows(code):
             return None
         if code == co.STALL:
-            reach = self.usual_limit
             for found in (
-                self._perfect(state.q, t1, reach),
-                locate(self.square, state.q, t1, reach, bifurcation=False),
+                self._perfect(state.q, t1, np.inf),
+                locate(self.square, state.q, t1, np.inf, bifurcation=False),
             ):
                 if found is None or found.t < t1 - 1e-9 * self._pace(state):
                     continue
