@@ -10,10 +10,10 @@ import numpy as np
 from kempe.analysis.assembly import Pose, assembled, pose_array
 from kempe.analysis.driving import enough_drivers, no_contradiction
 from kempe.analysis.mobility import constraint_rank
-from kempe.analysis.passage import Passage, passage
+from kempe.analysis.passage import Passage, hermite, passage
 from kempe.analysis.posing import Posed
 from kempe.analysis.singular import Located, SingularPosition, Square, arrival_first, classify, locate
-from kempe.elements import plain_number, positive
+from kempe.analysis.times import same_time, time_grid
 from kempe.errors import ConvergenceError, ModelError, SingularPositionError
 from kempe.model import Model
 from kempe.results import Result
@@ -68,26 +68,6 @@ def kinematics(
     return motion.run()
 
 
-def time_grid(times: Any, steps: int) -> np.ndarray:
-    """An increasing grid from what the user gave."""
-    if np.ndim(times) == 0:
-        end = float(positive(plain_number(times, "the end time"), "the end time"))
-        if not isinstance(steps, (int, np.integer)) or steps < 1:
-            raise ModelError(f"steps must be a whole number of at least 1, not {steps!r}")
-        return np.linspace(0.0, end, int(steps) + 1)
-    try:
-        grid = np.ascontiguousarray(times, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError("times must be numbers") from None
-    if grid.ndim != 1 or len(grid) == 0:
-        raise ModelError(f"times must be a list of at least one time, not an array of shape {grid.shape}")
-    if not np.isfinite(grid).all():
-        raise ModelError("times must be finite")
-    if not (np.diff(grid) > 0).all():
-        raise ModelError("times must increase")
-    return grid
-
-
 class _Motion:
     """One run: the state of the continuation, the recorded grid points and the events met."""
 
@@ -132,7 +112,7 @@ class _Motion:
         found = self._perfect(q, t, np.inf) or locate(self.square, q, t, np.inf, bifurcation=False)
         if found is None or np.abs((found.q - q) / self.posed.scale).max() > NEAR:
             return event
-        return classify(self.square, found.q, t) if abs(found.t - t) <= _same_time(t) else None
+        return classify(self.square, found.q, t) if abs(found.t - t) <= same_time(t) else None
 
     def _starts_regular(self, q: np.ndarray, t: float) -> bool:
         """Whether the Jacobian is square and plainly regular, which spares all questions of rank."""
@@ -339,7 +319,7 @@ class _Motion:
 
     def _meet(self, event: SingularPosition, arrival: co.State | None) -> Result | None:
         """Record up to a singular position, then raise, stop (with a result) or cross (None), as the user asked."""
-        self.k = min(self.k, int(np.searchsorted(self.grid, event.t - _same_time(event.t))))
+        self.k = min(self.k, int(np.searchsorted(self.grid, event.t - same_time(event.t))))
         if event.kind == "bifurcation" and arrival is not None:
             v = arrival.v + (event.t - arrival.s[co.T]) * arrival.a
             event = arrival_first(event, v, self.posed.scale)
@@ -357,12 +337,12 @@ class _Motion:
     def _fill_before(self, event: SingularPosition, arrival: co.State) -> None:
         """Grid points between the last step and the singular position."""
         t0 = float(arrival.s[co.T])
-        while self.k < len(self.grid) and self.grid[self.k] < event.t - _same_time(event.t):
+        while self.k < len(self.grid) and self.grid[self.k] < event.t - same_time(event.t):
             t = float(self.grid[self.k])
             s = t - t0
             guess = arrival.q + s * (arrival.v + s * arrival.a / 2)
             if event.kind == "bifurcation":
-                guess = _hermite(t0, arrival.q, arrival.v, event.t, event.q, self._velocity(event, 0), t)
+                guess = hermite(t0, arrival.q, arrival.v, event.t, event.q, self._velocity(event, 0), t)
             solution = self._solve(guess, t)
             if solution is None:
                 break
@@ -453,17 +433,3 @@ class _Motion:
             },
             model=self.posed.model,
         )
-
-
-def _same_time(t: float) -> float:
-    """How near a grid point must be to a singular position to count as being there."""
-    return 1e-9 * max(1.0, abs(t))
-
-
-def _hermite(t0: float, q0: Any, v0: Any, t1: float, q1: Any, v1: Any, t: float) -> np.ndarray:
-    """Cubic Hermite interpolation."""
-    h = t1 - t0
-    s = (t - t0) / h
-    return (
-        (1 + 2 * s) * (1 - s) ** 2 * q0 + s * (1 - s) ** 2 * h * v0 + s**2 * (3 - 2 * s) * q1 + s**2 * (s - 1) * h * v1
-    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,3 +94,12 @@ def _side(
         q, rate, acceleration = solution
         found.append((np.copysign(k, step), q, rate))
     return found if len(found) >= 2 else []
+
+
+def hermite(t0: float, q0: Any, v0: Any, t1: float, q1: Any, v1: Any, t: float) -> np.ndarray:
+    """Cubic Hermite interpolation."""
+    h = t1 - t0
+    s = (t - t0) / h
+    return (
+        (1 + 2 * s) * (1 - s) ** 2 * q0 + s * (1 - s) ** 2 * h * v0 + s**2 * (3 - 2 * s) * q1 + s**2 * (s - 1) * h * v1
+    )

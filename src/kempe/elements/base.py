@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from kempe.elements.numbers import Number, number, positive
+from kempe.elements.numbers import Number, evaluate, number, positive
 from kempe.errors import ModelError
 
 
@@ -341,8 +341,6 @@ class DrawnSource(Source):
         return list(values)
 
     def table(self, table: Table, argument: Any) -> Any:
-        from kempe.elements.numbers import evaluate
-
         return float(cubic(table.piece(evaluate([argument])[0]), evaluate([argument])[0]))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 
 from kempe.elements.base import DrawnSource, Element, Part, Positive, Source
-from kempe.elements.numbers import Number, evaluate, positive, vector
+from kempe.elements.numbers import Number, positive, vector
 from kempe.elements.parts import Carrier, Marker, Placed, Point, plain
 from kempe.elements.planar import perpendicular
 from kempe.errors import ModelError
@@ -128,8 +128,3 @@ def drawn_distance(a: Marker, b: Marker) -> Number:
     """How far two markers are apart in the drawn pose."""
     source = DrawnSource()
     return plain(ca.norm_2(b.symbolic(source).r - a.symbolic(source).r))
-
-
-def is_zero(value: Number) -> bool:
-    """Whether a number vanishes at the present parameter values."""
-    return bool(evaluate([value])[0] == 0.0)

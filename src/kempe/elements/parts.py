@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Field, Part, Positive, Source, as_field
+from kempe.elements.base import DrawnSource, Element, Field, Part, Positive, Source
 from kempe.elements.numbers import Number, evaluate, number, vector
 from kempe.elements.planar import Placed, column, rotate
 from kempe.errors import ModelError
@@ -265,19 +265,3 @@ class PointMass(Element):
 
     def kinetic(self, x: Any) -> Any:
         return x.mass * ca.sumsqr(x.d(x.point.r)) / 2
-
-
-__all__ = [
-    "Body",
-    "Carrier",
-    "Component",
-    "Coordinate",
-    "Ground",
-    "Inertia",
-    "Marker",
-    "Placed",
-    "Point",
-    "PointMass",
-    "as_carrier",
-    "as_field",
-]

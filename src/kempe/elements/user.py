@@ -8,8 +8,8 @@ from typing import Any
 import casadi as ca
 
 from kempe.elements.base import Element, Field, KernelSource, Source, failed_on_symbols, signature_of
-from kempe.elements.numbers import Number, number, parameters_of
-from kempe.elements.parts import Coordinate, Marker, plain
+from kempe.elements.numbers import Number, parameters_of
+from kempe.elements.parts import Coordinate, plain
 from kempe.elements.planar import angle_beyond
 from kempe.elements.quantities import Angle, as_marker, drawn_value
 from kempe.errors import ModelError
@@ -37,7 +37,6 @@ class _Body(Field):
         self._key = ca.Function(
             "f", [self._symbols, *map(ca.SX, self.parameters)], [self.value], {"allow_free": False}
         ).serialize()
-        self._n_data = source.p.numel()
 
     def data(self) -> Iterable[Number]:
         return list(self.parameters)
@@ -104,6 +103,3 @@ class AngleCoordinate(Element):
 
     def phi(self, x: Any) -> Any:
         return angle_beyond(x.i, x.j, x.theta)
-
-
-__all__ = ["AngleCoordinate", "Marker", "UserConstraint", "number"]

@@ -22,6 +22,7 @@ from kempe.solvers.jit import borrow, compiled, inlined
 from kempe.solvers.pack import pack, part
 from kempe.solvers.program import Layout, load, load_rates, run, size_arguments, size_out, size_y
 from kempe.solvers.sparse_lu import GROWTH, determinant_sign, factor, size_lu, solve, solve_transposed
+from kempe.solvers.vectors import add, copy, dot, towards
 
 REACHED, REPLAN, STALL, CROSS, DIP, INCONSISTENT = range(6)
 
@@ -114,37 +115,6 @@ def new_work(path: Path, x: np.ndarray) -> Work:
 
 
 @compiled
-def copy(source, target):
-    """Target = source, entry by entry (a slice assignment costs more than the copy for short vectors)."""
-    for i in range(source.shape[0]):
-        target[i] = source[i]
-
-
-@compiled
-def _dot(a, b):
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i] * b[i]
-    return total
-
-
-@compiled
-def _towards(a, reference):
-    """Scale a to length one, in the half space of the reference, and store it there."""
-    factor_ = 1.0 / np.sqrt(_dot(a, a))
-    if _dot(a, reference) < 0.0:
-        factor_ = -factor_
-    for i in range(a.shape[0]):
-        reference[i] = factor_ * a[i]
-
-
-@compiled
-def _add(q, d):
-    for i in range(q.shape[0]):
-        q[i] += d[i]
-
-
-@compiled
 def _norm(path, d):
     largest = 0.0
     for i in range(d.shape[0]):
@@ -189,7 +159,7 @@ def _refined(path, work, values, rhs, x, sweeps):
         copy(rhs, r)
         _jacobian_times(path, values, x, r, -1.0)
         solve(plan, work.lu, r, d, w)
-        _add(x, d)
+        add(x, d)
         size, change = _norm(path, x), _norm(path, d)
         if not change > 1e-8 * size:
             break
@@ -250,9 +220,9 @@ def correct(path, work, q, t, wary):
             return 1, first
         elif iteration > 1 and size > 0.5 * last:
             # rounding near a singular position: as good as it gets
-            _add(q, d)
+            add(q, d)
             return (0 if size < 1e-8 else 1), first
-        _add(q, d)
+        add(q, d)
         last = size
         if size < noise:
             return 0, first
@@ -281,13 +251,13 @@ def singular_value(path, work, state):
     values = work.out[m : m + entries(path)]
     d, w = work.n[4], work.n[7]
     solve(part(path.indices, PLAN), work.lu, state.x[LEFT], d, w)
-    _towards(d, state.x[RIGHT])
+    towards(d, state.x[RIGHT])
     solve_transposed(part(path.indices, PLAN), work.lu, state.x[RIGHT], d, w)
-    _towards(d, state.x[LEFT])
+    towards(d, state.x[LEFT])
     for i in range(d.shape[0]):
         d[i] = 0.0
     _jacobian_times(path, values, state.x[RIGHT], d, 1.0)
-    return _dot(state.x[LEFT], d)
+    return dot(state.x[LEFT], d)
 
 
 @compiled
