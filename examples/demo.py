@@ -61,6 +61,7 @@ def singular_positions() -> None:
 
 def main() -> None:
     OUT.mkdir(exist_ok=True)
+    print("(the very first run compiles the solvers, which takes about half a minute)")
     leg()
     singular_positions()
     print("written:", ", ".join(sorted(str(p) for p in OUT.iterdir())))

@@ -127,6 +127,14 @@ def test_a_start_just_before_a_bifurcation_is_not_at_it():
         assert abs(result.array("rocker.omega")[-1] - 1) < 1e-9 or result.array("rocker.omega")[-1] < 0
 
 
+def test_digits_are_kept_up_to_the_bifurcation():
+    grid = FLAT - np.array([0.1, 1e-2, 1e-3, 1e-5, 1e-7])
+    for mode in ("stop", "cross"):
+        result = four_bar(1, 2, 1, 2).kinematics([0.0, *grid, FLAT + 1e-3], on_singular=mode)
+        for k in range(1, 6):
+            assert abs(result.array("rocker.omega")[k] - 1) < 1e-11 and abs(result.array("rocker.alpha")[k]) < 1e-9
+
+
 def test_a_grid_of_two_points_misses_nothing():
     result = four_bar(1, 2, 1, 2).kinematics([0.0, 100.0], on_singular="cross")
     assert np.abs(np.array([e.t for e in result.events]) - (FLAT + np.pi * np.arange(32))).max() < 1e-11

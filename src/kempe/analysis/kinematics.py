@@ -327,7 +327,7 @@ class _Motion:
         if arrival is not None:
             self._fill_before(event, arrival)
         if event.kind == "bifurcation" and self.on_singular == "cross":
-            self._leave(event, arrival is not None)
+            self._leave(event)
             return None
         result = self._result(False, event.kind, event.message)
         if self.on_singular == "stop":
@@ -348,6 +348,11 @@ class _Motion:
                 break
             self._record(self.k, *solution)
             self.k += 1
+        if event.kind == "bifurcation" and (near := self._passage(event, 0)) is not None:
+            for k in range(self.k - 1, -1, -1):
+                if not near.near(float(self.grid[k])):
+                    break
+                self._record(k, *near.at(float(self.grid[k])))
 
     def _velocity(self, event: SingularPosition, which: int) -> np.ndarray:
         tangent = event.tangents[which]
@@ -361,16 +366,12 @@ class _Motion:
             return None
         return q, v, a
 
-    def _leave(self, event: SingularPosition, arrived: bool) -> None:
-        """Go on from a bifurcation on the chosen branch; near it, interpolate along the branches."""
+    def _leave(self, event: SingularPosition) -> None:
+        """Go on from a bifurcation on the chosen branch; near it, interpolate along the branch."""
         choice = self._chosen(event)
-        if arrived:
-            before = self._passage(event, 0)
-            for k in range(self.k - 1, -1, -1):
-                if not before.near(float(self.grid[k])):
-                    break
-                self._record(k, *before.at(float(self.grid[k])))
         after = self._passage(event, choice)
+        if after is None:
+            raise self._lost(event, choice)
         while self.k < len(self.grid) and self.grid[self.k] <= after.t_after:
             t = float(self.grid[self.k])
             solution = after.at(t) if after.near(t) else self._solve(after.at(t)[0], t)
@@ -380,15 +381,16 @@ class _Motion:
             self.k += 1
         self._resume(after.q_after, after.t_after)
 
-    def _passage(self, event: SingularPosition, choice: int) -> Passage:
+    def _passage(self, event: SingularPosition, choice: int) -> Passage | None:
+        """A branch around a bifurcation, if it moves in time and can be followed."""
+        if event.branches[choice].vertical:
+            return None
         moving = [k for k, branch in enumerate(event.branches) if not branch.vertical]
         velocities = [self._velocity(event, k) for k in moving]
         v = velocities[moving.index(choice)]
         speed = float(np.abs(v / self.posed.scale).max())
-        found = passage(event, moving.index(choice), velocities, self._solve, 1.0 / speed if speed > 0 else self.limit)
-        if found is None:
-            raise self._lost(event, choice)
-        return found
+        pace = 1.0 / speed if speed > 0 else self.limit
+        return passage(event, moving.index(choice), velocities, self._solve, pace)
 
     def _lost(self, event: SingularPosition, choice: int) -> ConvergenceError:
         message = f"branch {choice} of the bifurcation at t = {event.t:.10g} could not be followed"
@@ -411,6 +413,8 @@ class _Motion:
 
     def _result(self, success: bool, status: str, message: str) -> Result:
         system, k = self.posed.system, self.k
+        for history in (self.Q, self.V, self.A):
+            np.add(history[:k], 0.0, out=history[:k])  # no negative zeros
         return Result(
             t=self.grid[:k],
             q=self.Q[:k],
