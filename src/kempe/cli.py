@@ -58,6 +58,8 @@ def run(
     """Run the analyses of a model file; write results, plots, an animation and a report."""
     from kempe import running
 
+    if not quiet and running.compiles_first():
+        typer.echo("compiling the solvers: first use on this machine, about half a minute", err=True)
     with _explained(), _progress(quiet or as_json) as progress:
         runs = running.run_file(file, out, progress)
     if as_json:

@@ -102,6 +102,14 @@ def check_file(path: str | Path) -> tuple[list[str], str]:
         return [f"error: {error}"], ""
 
 
+def compiles_first() -> bool:
+    """Whether the solvers have to be compiled before the first analysis on this machine."""
+    from kempe.solvers.continuation import track
+    from kempe.solvers.jit import is_kept
+
+    return not is_kept(track)
+
+
 def examples_folder() -> Path:
     """Where the examples are: in the source tree, or installed beside the program."""
     import sys

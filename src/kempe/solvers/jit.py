@@ -32,6 +32,13 @@ def _versioned(dispatcher: Any) -> Any:
     return dispatcher
 
 
+def is_kept(dispatcher: Any) -> bool:
+    """Whether a compiled function is in the cache already (if that cannot be told: yes)."""
+    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    load = getattr(index, "_load_index", None)
+    return True if load is None else bool(load())
+
+
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile with numba: no interpreter lock, no exceptions on division, cached on disk."""
     return _versioned(numba.njit(nogil=True, cache=True, error_model="numpy")(function))
