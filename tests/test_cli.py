@@ -103,6 +103,17 @@ def test_an_analysis_that_ends_early_says_so_and_keeps_what_exists(tmp_path, mon
     assert kept.status == "lock-up" and 50 < len(kept) < 70
 
 
+def test_names_of_outputs_are_checked_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = LOCKED.replace("{animation: false", "{plots: [A.x, A.vz], traces: [Q], animation: false")
+    (tmp_path / "typo.kempe.yaml").write_text(text)
+    result = CliRunner().invoke(app, ["run", "typo.kempe.yaml"])
+    assert result.exit_code == 2 and not (tmp_path / "out").exists()
+    assert "typo.kempe.yaml:14: plots: there is no 'A.vz'; did you mean A.v" in result.output
+    assert "typo.kempe.yaml:14: traces: there is no 'Q'" in result.output
+    assert CliRunner().invoke(app, ["check", "typo.kempe.yaml"]).exit_code == 1
+
+
 def test_a_broken_file_is_explained(tmp_path):
     path = tmp_path / "broken.kempe.yaml"
     path.write_text(

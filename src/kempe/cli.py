@@ -140,7 +140,7 @@ def animate(
         if not document.data.analyses:
             raise KempeError(f"{file}: there is no analysis to animate")
         model = running.model_from(file)
-        done = running._analyse(model, document.data.analyses[0].kinematics, "animation", None)
+        done = running.analyse(model, document.data.analyses[0].kinematics, "animation", None)
         traces = trace or document.data.outputs.traces
         typer.echo(view.animate(model, done.result, out, trace=traces))
     raise typer.Exit(1 if done.error else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from kempe.api import Equations, Mechanism
 from kempe.errors import ConvergenceError, KempeError, ModelError, SingularPositionError
 from kempe.model import files
 from kempe.results import Result
+from kempe.system import compiled
 
 
 @dataclass
@@ -35,6 +37,9 @@ def run_file(
     model = files.build(document, Mechanism, Equations)
     if not document.data.analyses:
         raise ModelError(f"{path}: there is nothing to run; add an entry under 'analyses'")
+    unknown = unknown_outputs(document, model)
+    if unknown:
+        raise ModelError(unknown)
     stem = Path(path).name.removesuffix(".yaml").removesuffix(".kempe")
     folder = Path("out") / stem if out is None else Path(out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,13 +47,14 @@ def run_file(
     for k, item in enumerate(document.data.analyses):
         spec = item.kinematics
         name = spec.name if len(document.data.analyses) == 1 or spec.name != "kinematics" else f"kinematics {k + 1}"
-        run = _analyse(model, spec, name, progress)
+        run = analyse(model, spec, name, progress)
         _write(run, model, document.data.outputs, folder)
         runs.append(run)
     return runs
 
 
-def _analyse(model: Any, spec: Any, name: str, progress: Callable[[str, int, int], None] | None) -> Run:
+def analyse(model: Any, spec: Any, name: str, progress: Callable[[str, int, int], None] | None) -> Run:
+    """One analysis of a file; one that ends early keeps what exists."""
     import numpy as np
 
     times: Any = spec.times
@@ -67,6 +73,20 @@ def _analyse(model: Any, spec: Any, name: str, progress: Callable[[str, int, int
     except (SingularPositionError, ConvergenceError) as error:
         return Run(name, error.result, str(error))
     return Run(name, result, "" if result.success else result.message)
+
+
+def unknown_outputs(document: files.Document, model: Any) -> list[str]:
+    """Names under 'outputs' that no result will have, each with its line."""
+    histories = [name for triple in compiled(model).names for name in triple]
+    movers = [name for name, part in model.parts.items() if hasattr(part, "at")]
+    found = []
+    for key, known in (("plots", histories), ("traces", movers)):
+        for k, name in enumerate(getattr(document.data.outputs, key)):
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                found.append(f"{document.line('outputs', key, k)}: {key}: there is no '{name}'{hint}")
+    return found
 
 
 def _write(run: Run, model: Any, outputs: Any, folder: Path) -> None:
@@ -93,11 +113,13 @@ def model_from(path: str | Path) -> Any:
 def check_file(path: str | Path) -> tuple[list[str], str]:
     """All findings about a file (grave ones begin with 'error'), and the mobility of its model if it has one."""
     try:
-        model = model_from(path)
+        document = files.read(path)
+        model = files.build(document, Mechanism, Equations)
     except ModelError as error:
         return [f"error: {finding}" for finding in error.findings], ""
     try:
-        return [str(f) for f in model.check()], str(model.mobility())
+        unknown = [f"error: {finding}" for finding in unknown_outputs(document, model)]
+        return [*unknown, *(str(f) for f in model.check())], str(model.mobility())
     except KempeError as error:
         return [f"error: {error}"], ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-import time
+import signal
 from pathlib import Path
 
 import casadi as ca
@@ -25,14 +25,15 @@ PIECES += ["__import__('os').system('touch pwned')"]
 
 def outcome(action) -> str:
     """'fine' or the error's text; anything but a ModelError is a failure of the test."""
-    begin = time.perf_counter()
+    signal.alarm(60)  # a hang ends the test
     try:
         action()
         text = "fine"
     except kp.ModelError as error:
         text = str(error)
         assert text.strip() and all(len(finding) < 2000 for finding in error.findings)
-    assert time.perf_counter() - begin < 20  # a hang, not a measure of speed
+    finally:
+        signal.alarm(0)
     return text
 
 

@@ -1,6 +1,6 @@
 """Singular positions of a driven mechanism: located exactly, classified, and their branches found.
 
-Seed: Haug's classification (section 3.7 of his kinematics text, as in the ME451 lecture notes): at a position where
+Source: Haug's classification (section 3.7 of his kinematics text, as in the ME451 lecture notes): at a position where
 Phi_q loses rank, the motion locks up when rank [Phi_q nu] > rank Phi_q, and bifurcates when the ranks agree and
 rank [Phi_q gamma] agrees as well. The last condition depends on the velocity and holds only for velocities that a
 branch really has; solved for the velocity it yields the tangents of all branches.

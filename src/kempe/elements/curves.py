@@ -110,7 +110,7 @@ class curve_through(Curve):
         return lambda s: column([cubic(t.piece(float(s)), float(s)) for t in self._tables])
 
 
-class _Contact(Element):
+class Contact(Element):
     """A constraint with the parameter s of a curve as an unknown of its own, found near the drawn follower."""
 
     def __init__(self, name: str, what: str, base: Marker, profile: Any, target: Marker, start: Any, **f: Any) -> None:
@@ -143,7 +143,7 @@ def _nearest(base: Marker, profile: Curve, target: Marker) -> float:
     return float(samples[int(np.argmin(np.hypot(*values.T)))])
 
 
-class PointOnCurve(_Contact):
+class PointOnCurve(Contact):
     """A point of j stays on a curve fixed to i."""
 
     rows = ("x", "y")
@@ -162,7 +162,7 @@ class PointOnCurve(_Contact):
         return x.follower.r - _world(x.base, x.profile(x.s))
 
 
-class CamRoller(_Contact):
+class CamRoller(Contact):
     """A roller of j on a cam profile of i: the roller's centre lies ``radius`` outside the profile.
 
     Outside is to the right of the direction in which the profile is run through (a profile run counter-clockwise).
@@ -190,7 +190,7 @@ class CamRoller(_Contact):
         return x.follower.r - position + x.radius * perpendicular(tangent)
 
 
-class CamFlat(_Contact):
+class CamFlat(Contact):
     """A flat face of j on a cam profile of i: the face touches the profile and is tangent to it.
 
     ``axis`` is the face's direction in world coordinates of the drawn pose.

@@ -31,7 +31,7 @@ from kempe.elements import (
     Weld,
 )
 from kempe.elements.base import Scalar
-from kempe.elements.curves import _Contact
+from kempe.elements.curves import Contact
 from kempe.elements.quantities import Distance
 from kempe.model import Model
 from kempe.view import wheels
@@ -41,7 +41,7 @@ from kempe.view.stage import Stage, markers_in, markers_of
 __all__ = ["Circle", "Drawing", "Scene", "around", "drawing_of"]
 
 #: What is drawn after the other joints, whose points say how large the mechanism is and where a slider's block fits.
-_LATE = (_Contact, Translational, PinInSlot, Gear, RackAndPinion, Driver)
+_LATE = (Contact, Translational, PinInSlot, Gear, RackAndPinion, Driver)
 
 
 class Scene:
@@ -207,7 +207,7 @@ def _stem(body: Body, where: np.ndarray, axis: np.ndarray, scene: Scene) -> floa
     """How far a cam follower's block is moved along its guide, away from the cam."""
     stage = scene.stage
     for contact in scene.model.elements.values():
-        if isinstance(contact, _Contact) and markers_in(contact.fields["follower"])[0].carrier is body:
+        if isinstance(contact, Contact) and markers_in(contact.fields["follower"])[0].carrier is body:
             cam = stage.where(markers_in(contact.fields["base"])[0])
             return 0.25 * stage.span() * float(np.sign(((where - cam) * axis).sum(axis=1).mean()))
     return 0.0
@@ -246,7 +246,7 @@ def _guide(scene: Scene, carrier: Carrier, origin: np.ndarray, angle: float, alo
 
 
 @_shape.register
-def _contact(element: _Contact, scene: Scene) -> None:
+def _contact(element: Contact, scene: Scene) -> None:
     """A curve on the part that carries it, and the follower's knife edge, roller or face."""
     base, profile, follower = (element.fields[key] for key in ("base", "profile", "follower"))
     assert isinstance(base, Marker) and isinstance(profile, Curve) and isinstance(follower, Marker)
