@@ -33,16 +33,20 @@ from casadi import (
 
 from kempe import elements
 from kempe.analysis import (
+    METHODS,
+    Accelerations,
     Branch,
     Finding,
     Mobility,
     Pose,
     SingularPosition,
+    accelerations,
     assemble,
     check,
     kinematics,
     mobility,
     ranks,
+    simulate,
 )
 from kempe.api import Equations, Mechanism, load
 from kempe.elements import (
@@ -66,6 +70,8 @@ from kempe.results import Result
 __version__ = "0.1.0"
 
 __all__ = [
+    "METHODS",
+    "Accelerations",
     "AssemblyError",
     "Branch",
     "ConvergenceError",
@@ -80,6 +86,7 @@ __all__ = [
     "Result",
     "SingularPosition",
     "SingularPositionError",
+    "accelerations",
     "acos",
     "acosh",
     "angle",
@@ -121,6 +128,7 @@ __all__ = [
     "polynomial345",
     "ranks",
     "sign",
+    "simulate",
     "sin",
     "sinh",
     "spline",

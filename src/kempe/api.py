@@ -45,6 +45,14 @@ class Analyses:
         """Positions, velocities and accelerations on a time grid; see :func:`kempe.kinematics`."""
         return analysis.kinematics(self, times, **options)  # type: ignore[arg-type]
 
+    def accelerations(self, velocities: Any = None, **options: Any) -> analysis.Accelerations:
+        """Accelerations and multipliers in one state; see :func:`kempe.accelerations`."""
+        return analysis.accelerations(self, velocities, **options)  # type: ignore[arg-type]
+
+    def simulate(self, times: Any, **options: Any) -> Result:
+        """The motion under forces, with reactions and an energy audit; see :func:`kempe.simulate`."""
+        return analysis.simulate(self, times, **options)  # type: ignore[arg-type]
+
     def ranks(self, pose: Any, velocities: Any = None, **options: Any) -> tuple[int, int, int]:
         """Ranks of Phi_q, [Phi_q nu], [Phi_q gamma] in a pose; see :func:`kempe.ranks`."""
         return analysis.ranks(self, pose, velocities, **options)  # type: ignore[arg-type]

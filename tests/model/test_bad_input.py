@@ -87,6 +87,30 @@ NUMBERS: dict[str, tuple[AddWith, str]] = {
         lambda m, x: m.cam_flat("n", m["a"], m["b"], profile=circle(), axis=(1, x)),
         "'[bn]'",
     ),
+    "stiffness of a spring": (lambda m, x: m.spring("n", m["a"], m["b"], stiffness=x), "'n': stiffness"),
+    "free length of a spring": (lambda m, x: m.spring("n", m["a"], m["b"], stiffness=1, length=x), "'n': length"),
+    "damping of a spring": (lambda m, x: m.spring("n", m["a"], m["b"], damping=x), "'n': damping"),
+    "force of a spring": (lambda m, x: m.spring("n", m["a"], m["b"], force=x), "'n': force"),
+    "place of a spring": (lambda m, x: m.spring("n", m["a"], m["b"], stiffness=1, on_i=(x, 0)), "'[an]'"),
+    "stiffness of a torsion spring": (
+        lambda m, x: m.torsion_spring("n", m["a"], m["b"], stiffness=x),
+        "'n': stiffness",
+    ),
+    "free angle of a torsion spring": (
+        lambda m, x: m.torsion_spring("n", m["a"], m["b"], stiffness=1, angle=x),
+        "'n': angle",
+    ),
+    "torque of a torsion spring": (lambda m, x: m.torsion_spring("n", m["a"], m["b"], torque=x), "'n': torque"),
+    "stiffness of a bushing": (lambda m, x: m.bushing("n", m["a"], m["b"], stiffness=(1, x)), "'n': stiffness"),
+    "damping of a bushing": (lambda m, x: m.bushing("n", m["a"], m["b"], stiffness=1, damping=(x, 1)), "'n': damping"),
+    "torsion of a bushing": (lambda m, x: m.bushing("n", m["a"], m["b"], stiffness=1, torsion=x), "'n': torsion"),
+    "component of a force": (lambda m, x: m.force("n", m["a"], (0, x)), "'n': force"),
+    "place of a force": (lambda m, x: m.force("n", m["a"], (0, 1), at=(x, 0)), "'[an]'"),
+    "torque": (lambda m, x: m.torque("n", m["a"], x), "'n': torque"),
+    "limit of a stop": (lambda m, x: m.bump_stop("n", m["a"].x, x, 1), "'n': limit"),
+    "stiffness of a stop": (lambda m, x: m.bump_stop("n", m["a"].x, 0, x), "'n': stiffness"),
+    "damping of a stop": (lambda m, x: m.bump_stop("n", m["a"].x, 0, 1, damping=x), "'n': damping"),
+    "exponent of a stop": (lambda m, x: m.bump_stop("n", m["a"].x, 0, 1, exponent=x), "'n': exponent"),
     "value to hold": (lambda m, x: m.driver("n", m["a"].x, x), "'n'"),
     "value to hold a point at": (lambda m, x: m.point_driver("n", m["a"], 0.0, x), "'n'"),
     "speed": (lambda m, x: m.driver("n", m["a"].x, kp.constant_speed(x)), "constant_speed: speed|'n'"),
@@ -168,6 +192,10 @@ VECTORS: dict[str, tuple[AddWith, str]] = {
     "axis of a guide": (lambda m, x: m.translational("n", m["a"], m["b"], axis=x), "'[an]'"),
     "axis of a rack": (lambda m, x: m.rack_and_pinion("n", m["a"], m["b"], radius=1, axis=x), "'ground'|'n'"),
     "place on a follower": (lambda m, x: m.point_on_curve("n", m["a"], m["b"], curve=circle(), on_j=x), "'[bn]'"),
+    "place of a spring": (lambda m, x: m.spring("n", m["a"], m["b"], stiffness=1, on_i=x), "'[an]'"),
+    "place of a force": (lambda m, x: m.force("n", m["a"], (0, 1), at=x), "'[an]'"),
+    "force": (lambda m, x: m.force("n", m["a"], x), "'n'"),
+    "axis of a bushing": (lambda m, x: m.bushing("n", m["a"], m["b"], stiffness=1, axis=x), "'[an]'"),
     "gravity": (lambda m, x: kp.Mechanism("n", gravity=x), "'n'.*gravity"),
 }
 
@@ -179,7 +207,7 @@ def test_a_vector_has_two_numbers(m: kp.Mechanism, name: str, value: Any) -> Non
     refused(m, lambda m: add(m, value), f"(?=.*must be 2 numbers).*({says})")
 
 
-@pytest.mark.parametrize("name", ["axis of a guide", "axis of a rack"])
+@pytest.mark.parametrize("name", ["axis of a guide", "axis of a rack", "axis of a bushing"])
 def test_an_axis_must_not_vanish(m: kp.Mechanism, name: str) -> None:
     add, says = VECTORS[name]
     refused(m, lambda m: add(m, (0, 0.0)), f"(?=.*zero vector).*({says})")
@@ -200,6 +228,13 @@ NAMED: dict[str, AddWith] = {
     "cam": lambda m, n: m.cam_roller(n, m["a"], m["b"], profile=circle(), radius=0.1),
     "driver": lambda m, n: m.driver(n, m["a"].x, 0.0),
     "constraint": lambda m, n: m.constraint(n, lambda a: a.x, m["a"]),
+    "spring": lambda m, n: m.spring(n, m["a"], m["b"], stiffness=1),
+    "torsion spring": lambda m, n: m.torsion_spring(n, m["a"], m["b"], stiffness=1),
+    "bushing": lambda m, n: m.bushing(n, m["a"], m["b"], stiffness=1),
+    "force": lambda m, n: m.force(n, m["a"], (0, 1)),
+    "torque": lambda m, n: m.torque(n, m["a"], 1.0),
+    "stop": lambda m, n: m.bump_stop(n, m["a"].x, 0.0, 1.0),
+    "user force": lambda m, n: m.user_force(n, lambda a: (0, 0, a.x), m["a"]),
 }
 
 
@@ -246,6 +281,15 @@ PARTS: dict[str, AddWith] = {
     "angle": lambda m, x: m.angle("n", m["b"], x),
     "driver": lambda m, x: m.driver("n", x, 0.0),
     "constraint": lambda m, x: m.constraint("n", lambda b, x: b.x - x.x, m["b"], x),
+    "spring": lambda m, x: m.spring("n", m["b"], x, stiffness=1),
+    "spring, first": lambda m, x: m.spring("n", x, m["b"], stiffness=1),
+    "torsion spring": lambda m, x: m.torsion_spring("n", m["b"], x, stiffness=1),
+    "bushing": lambda m, x: m.bushing("n", m["b"], x, stiffness=1),
+    "force": lambda m, x: m.force("n", x, (0, 1)),
+    "torque": lambda m, x: m.torque("n", x, 1.0),
+    "reaction of a torque": lambda m, x: m.torque("n", m["b"], 1.0, reaction=x),
+    "stop": lambda m, x: m.bump_stop("n", x, 0.0, 1.0),
+    "user force": lambda m, x: m.user_force("n", lambda b, x: [(x.x, 0, 0), (0, 0, b.x)], m["b"], x),
 }
 
 
@@ -276,7 +320,10 @@ def test_a_part_must_be_a_part(m: kp.Mechanism, kind: str, value: Any) -> None:
     refused(m, lambda m: PARTS[kind](m, value), "'n'")
 
 
-@pytest.mark.parametrize("kind", sorted(set(PARTS) - {"coupler", "driver", "constraint", "angle", "flat follower"}))
+ALONE = {"coupler", "driver", "constraint", "angle", "flat follower", "force", "torque", "stop", "user force"}
+
+
+@pytest.mark.parametrize("kind", sorted(set(PARTS) - ALONE - {"reaction of a torque"}))
 def test_a_joint_connects_two_parts(m: kp.Mechanism, kind: str) -> None:
     refused(m, lambda m: PARTS[kind](m, m["b"]), "'n' connects 'b' with itself")
 
@@ -313,6 +360,70 @@ def test_a_gear_pair_has_a_ratio_or_teeth(m: kp.Mechanism) -> None:
     refused(m, lambda m: m.gear("n", m["a"], m["b"]), "'n'.*either ratio= or teeth=")
     refused(m, lambda m: m.gear("n", m["a"], m["b"], ratio=2, teeth=(1, 2)), "'n'.*either ratio= or teeth=")
     refused(m, lambda m: m.coupler("n", [(1, m["a"])]), "'n'.*at least two")
+
+
+# --- forces -------------------------------------------------------------------------------------------------------
+
+
+def test_a_force_must_do_something_and_have_a_place(m: kp.Mechanism) -> None:
+    a, b = m["a"], m["b"]
+    refused(m, lambda m: m.spring("n", a, b), "spring 'n' does nothing: give it stiffness=, damping=, force= or law=")
+    refused(m, lambda m: m.torsion_spring("n", a, b), "torsion spring 'n' does nothing.*torque= or law=")
+    refused(m, lambda m: m.spring("n", a.at((1, 0)), b, on_i=(1, 1), stiffness=1), "'n': the first part.*on_i=")
+    refused(m, lambda m: m.force("n", a.at((1, 0)), (0, 1), at=(1, 1)), "'n'.*marker.*at=")
+    refused(m, lambda m: m.torque("n", a, 1.0, reaction=a), "'n' acts between 'a' and itself")
+    refused(m, lambda m: m.force("n", m.ground, (0, 1)), "'n' touches no moving part")
+
+
+def test_nothing_that_dissipates_may_be_negative(m: kp.Mechanism) -> None:
+    a, b = m["a"], m["b"]
+    says = "'n': .*damping must not be below zero, not -1.0"
+    refused(m, lambda m: m.spring("n", a, b, damping=-1), says)
+    refused(m, lambda m: m.torsion_spring("n", a, b, damping=-1), says)
+    refused(m, lambda m: m.bushing("n", a, b, stiffness=1, damping=(0, -1)), says)
+    refused(m, lambda m: m.bushing("n", a, b, stiffness=1, torsion_damping=-1), says)
+    refused(m, lambda m: m.bump_stop("n", a.x, 0, 1, damping=0.5 - m["L"]), says)
+    refused(m, lambda m: m.spring("n", a, b, stiffness=1, length=-1), "'n': length must not be below zero")
+
+
+def test_words_and_powers_of_forces(m: kp.Mechanism) -> None:
+    a = m["a"]
+    refused(m, lambda m: m.force("n", a, (0, 1), frame="car"), "force 'n': frame must be 'world' or 'body', not 'car'")
+    refused(m, lambda m: m.force("n", m["P"], (0, 1), frame="body"), "'P' is a point and has no direction")
+    refused(m, lambda m: m.bump_stop("n", a.x, 0, 1, side="left"), "'n': side must be 'below' or 'above', not 'left'")
+    for wrong in (0, -1.5):
+        refused(m, lambda m, w=wrong: m.bump_stop("n", a.x, 0, 1, exponent=w), "'n': exponent must be above zero")
+        refused(m, lambda m, w=wrong: m.bump_stop("n", a.x, 0, w), "'n': stiffness must be above zero")
+
+
+def test_the_law_of_a_spring_is_a_function_or_a_table(m: kp.Mechanism) -> None:
+    def add(law: Any) -> Add:
+        return lambda m: m.spring("n", m["a"], m["b"], law=law)
+
+    for wrong in (3.0, "x", kp.harmonic(1, 2), [(0, 0), (1, 1)]):
+        refused(m, add(wrong), r"spring 'n': law must be a function law\(length, rate\).*kp.spline")
+    refused(m, add(lambda length: length), "'n': the law takes 1 argument")
+    refused(m, add(lambda length, rate: length if rate > 0 else 0), "'n': the law failed on symbols")
+    refused(m, add(lambda length, rate: (length, rate)), "'n': the law")
+    refused(m, add(lambda length, rate: length * FOREIGN_NUMBER), "'n'.*'L'.*another model")
+    refused(m, add(kp.spline([0, 1, 2], [0, 1, 0], periodic=True)), "'n'.*must not be periodic")
+    refused(
+        m, lambda m: m.torsion_spring("n", m["a"], m["b"], law=1), r"'n': law must be a function law\(angle, rate\)"
+    )
+
+
+def test_a_user_force_must_work_on_symbols_and_return_what_its_parts_take(m: kp.Mechanism) -> None:
+    says, a, p, z = "user force 'n'", m["a"], m["P"], m["z"]
+    refused(m, lambda m: m.user_force("n", lambda: 0), f"{says} needs the parts")
+    refused(m, lambda m: m.user_force("n", 3, a), f"{says} needs a function")
+    refused(m, lambda m: m.user_force("n", lambda b, c, d: 0, a), f"{says}.*takes 3 arguments")
+    refused(m, lambda m: m.user_force("n", lambda b: (b.height, 0, 0), a), f"{says}.*failed on symbols")
+    refused(m, lambda m: m.user_force("n", lambda b: (1, 2), a), rf"{says}.*\(Fx, Fy, M\) for 'a', not 2 numbers")
+    refused(m, lambda m: m.user_force("n", lambda b: (1, 2, 3), p), rf"{says}.*\(Fx, Fy\) for 'P', not 3 numbers")
+    refused(m, lambda m: m.user_force("n", lambda c: (1, 2), z), f"{says}.*one number for 'z', not 2 numbers")
+    refused(m, lambda m: m.user_force("n", lambda b, c: (1, 2, 3), a, z), f"{says}.*one entry for each of its 2 parts")
+    refused(m, lambda m: m.user_force("n", lambda b, c: 0, a, z), f"{says}.*one entry for each of its 2 parts")
+    refused(m, lambda m: m.user_force("n", lambda c: c.rate * FOREIGN_NUMBER, z), "'n'.*'L'.*another model")
 
 
 # --- functions and curves -----------------------------------------------------------------------------------------

@@ -74,6 +74,14 @@ def rich_mechanism() -> kp.Mechanism:
     m.driver("function", m["pin"].angle, lambda t: L * kp.sin(3 * t) + kp.fmax(t, k))
     m.driver("held", b.x, 1.0 + k)
     m.point_driver("led", R, kp.harmonic(0.1, 2.0), lambda t: 1 + t)
+    m.spring("coil", a, P, on_i=(L, 0), stiffness=k, length=L, damping=2, law=lambda length, rate: L * length**2 - rate)
+    m.spring("data", a, Q, law=kp.spline([0, 1, 2.5], [1.0, 1.25, 4.1]), force=kp.cycloidal(1.0, 2.0))
+    m.torsion_spring("twist", a, bar, stiffness=k, law=lambda angle, rate, t: L * angle * t)
+    m.bushing("rubber", a, b, stiffness=(L, 2), damping=k, torsion=3, axis=(1, k))
+    m.bump_stop("stop", kp.distance(a, P), L, 100, damping=k, exponent=1.5, side="above")
+    m.force(b, (k, lambda t: L * t), at=(0.1, k), frame="body")
+    m.torque(a, kp.harmonic(k, 2.0), reaction=bar)
+    m.user_force("drag", lambda body, c, t: [(-k * body.vx, t, -body.omega), L * c.rate], a, s)
     return m
 
 
@@ -98,6 +106,8 @@ def test_everything_that_can_be_said_survives_a_round_trip(tmp_path):
             for a, b in zip(one.linear(q, t), two.linear(q, t), strict=True):
                 assert np.abs(a - b).max() < 1e-13
             assert np.abs(one.gamma(q, t, v) - two.gamma(q, t, v)).max() < 1e-11
+            force, again_force = (p.system.generalised_force(p.x, q, t, v) for p in (one, two))
+            assert np.abs(force).max() > 1 and np.abs(force - again_force).max() < 1e-12 * np.abs(force).max()
         mass = [p.system.mass_matrix(p.x, q) for p in (one, two)]
         assert np.array_equal(*mass)
 

@@ -37,10 +37,12 @@ class Posed:
         natural = self.system.natural_scale
         is_length = np.isnan(natural)
         lengths = np.abs(self.drawn[is_length])
-        J = np.abs(self.system.linear(self.x, self.drawn, 0.0)[1]) if self.system.m else np.zeros((0, self.system.n))
+        rows, columns, values = self.system.jacobian(self.x, self.drawn, 0.0)
         # in a row that also has lengths, the derivative by an angle is a lever arm, which is a length
-        levers = (J[(J[:, is_length] > 0).any(axis=1)] * natural)[:, ~is_length]
-        candidates = np.concatenate([lengths, levers[np.isfinite(levers)].ravel()])
+        has_length = np.zeros(self.system.m, dtype=bool)
+        has_length[rows[is_length[columns] & (values != 0)]] = True
+        levers = np.abs(values * natural[columns])[has_length[rows] & ~is_length[columns]]
+        candidates = np.concatenate([lengths, levers[np.isfinite(levers)]])
         largest = float(candidates.max(initial=0.0))
         return largest if largest > 0 else 1.0
 
@@ -63,7 +65,9 @@ class Posed:
         largest = np.zeros(self.system.m)
         for spread in (0.0, 0.1, 0.3):
             q = self.drawn + spread * self.scale * rng.uniform(-1, 1, self.system.n)
-            norms = np.abs(self.system.linear(self.x, q, 0.0)[1] * self.scale).max(axis=1, initial=0.0)
+            rows, columns, values = self.system.jacobian(self.x, q, 0.0)
+            norms = np.zeros(self.system.m)
+            np.maximum.at(norms, rows, np.abs(values * self.scale[columns]))
             largest = np.fmax(largest, np.where(np.isfinite(norms), norms, 0.0))
         return np.where(largest > 0, largest, 1.0)
 

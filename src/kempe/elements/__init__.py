@@ -1,9 +1,10 @@
-"""The catalogue: parts, joints, drivers. One class per element, its data and its equations."""
+"""The catalogue: parts, joints, drivers, forces. One class per element, its data and its equations."""
 
 from kempe.elements.base import Element, Field, KernelSource, Part, Table, check_name, trace
 from kempe.elements.curves import CamFlat, CamRoller, Curve, PointOnCurve, curve, curve_through, polar
 from kempe.elements.drivers import Driver, PointDriver
 from kempe.elements.equations import SystemEquations
+from kempe.elements.forces import Bushing, Force, Spring, SpringDamper, Torque, TorsionSpring
 from kempe.elements.joints import (
     Belt,
     Coupler,
@@ -30,13 +31,16 @@ from kempe.elements.motions import (
 from kempe.elements.numbers import Number, Parameter, evaluate, number, parameters_in, plain_number, positive, vector
 from kempe.elements.parts import Body, Carrier, Component, Coordinate, Ground, Inertia, Marker, Point, PointMass
 from kempe.elements.quantities import Quantity, angle, distance
-from kempe.elements.user import AngleCoordinate, UserConstraint
+from kempe.elements.stops import BumpStop
+from kempe.elements.user import AngleCoordinate, UserConstraint, UserForce
 
 __all__ = [
     "AngleCoordinate",
     "Bar",
     "Belt",
     "Body",
+    "BumpStop",
+    "Bushing",
     "CamFlat",
     "CamRoller",
     "Carrier",
@@ -47,6 +51,7 @@ __all__ = [
     "Driver",
     "Element",
     "Field",
+    "Force",
     "Gear",
     "Ground",
     "Inertia",
@@ -67,10 +72,15 @@ __all__ = [
     "RackAndPinion",
     "Revolute",
     "RigidLink",
+    "Spring",
+    "SpringDamper",
     "SystemEquations",
     "Table",
+    "Torque",
+    "TorsionSpring",
     "Translational",
     "UserConstraint",
+    "UserForce",
     "Weld",
     "angle",
     "check_name",

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -37,6 +38,21 @@ class Table:
         return np.concatenate(([self.breaks[k] + turns], self.coefficients[k]))
 
 
+@dataclass(frozen=True)
+class Switch:
+    """A way out of a mode: when ``guard`` falls from positive to zero, the element enters the mode ``target``.
+
+    ``latch`` gives values to keep from that instant on (the approach speed of a contact), by the names in ``latches``.
+    ``note`` says in words what happens, for the list of events.
+    """
+
+    source: str
+    guard: Any
+    target: str
+    latch: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
 class Source:
     """Where a symbolic view takes coordinates, numbers and tables from: kernel symbols, or the drawn pose."""
 
@@ -44,6 +60,10 @@ class Source:
 
     def rate(self, expression: Any) -> Any:
         """The rate of an expression of the coordinates."""
+        raise NotImplementedError
+
+    def push(self, expression: Any, effort: Any) -> Any:
+        """The generalised force of an effort that does work on the change of an expression of the coordinates."""
         raise NotImplementedError
 
     def coordinates(self, part: Part) -> list[Any]:
@@ -56,6 +76,10 @@ class Source:
 
     def table(self, table: Table, argument: Any) -> Any:
         """The table's value at an argument."""
+        raise NotImplementedError
+
+    def hybrid(self, element: Element) -> tuple[Any, dict[str, Any]]:
+        """How a switching element sees its mode (a function of a mode's name and an expression) and latched values."""
         raise NotImplementedError
 
 
@@ -183,13 +207,23 @@ class Element:
 
     - ``phi(x)``: constraint equations, named one by one in ``rows``;
     - ``kinetic(x)``: kinetic energy;
-    - ``force(x)``: generalised force on its coordinates.
+    - ``weight(x)`` and ``potential(x)``: potential energy, of gravity and elastic; their forces are derived;
+    - ``damping(x)`` and ``force(x)``: generalised forces on its coordinates, those that dissipate and all others.
 
-    ``x`` has each field by its name, seen symbolically; ``x.t`` is the time and ``x.d(e)`` the rate of an
-    expression e of the coordinates.
+    ``x`` has each field by its name, seen symbolically; ``x.t`` is the time, ``x.d(e)`` the rate of an expression e of
+    the coordinates, and ``x.push(e, effort)`` the generalised force of an effort that does work on the change of e.
+
+    An element that switches names its ``modes`` and defines ``switches(x)`` and ``first_mode(x)``; ``x.mode(name, e)``
+    is e in that mode and zero in any other, ``x.kept[name]`` a value latched when its mode began.
     """
 
     rows: tuple[str, ...] = ()
+    #: True where the equations are M a = Q as written, the velocity terms of a varying M included in Q by the user.
+    newtonian: ClassVar[bool] = False
+    #: The modes of an element that switches; the mode is part of the state.
+    modes: ClassVar[tuple[str, ...]] = ()
+    #: Names of the values it latches.
+    latches: ClassVar[tuple[str, ...]] = ()
     #: True for elements that prescribe a motion; they are left out of the mobility count.
     drives: ClassVar[bool] = False
 
@@ -198,8 +232,8 @@ class Element:
         self.fields: dict[str, Field] = {key: as_field(value, f"'{name}': {key}") for key, value in fields.items()}
         #: Coordinates that exist for this element only (a curve parameter, say); added to the model with it.
         self.auxiliary: list[Part] = []
-        for field in self.fields.values():
-            self.auxiliary += [p for p in field.parts() if getattr(p, "owner", None) is self]
+        for f in self.fields.values():
+            self.auxiliary += [p for p in f.parts() if getattr(p, "owner", None) is self]
 
     def phi(self, x: Any) -> Any:
         """The constraint equations, one for each of ``rows``."""
@@ -209,19 +243,34 @@ class Element:
         """The kinetic energy."""
         raise NotImplementedError(f"{type(self).__name__} has no inertia")
 
+    def weight(self, x: Any) -> Any:
+        """The potential energy of gravity."""
+        return 0.0
+
+    def potential(self, x: Any) -> Any:
+        """The elastic energy."""
+        return 0.0
+
+    def damping(self, x: Any) -> Any:
+        """The generalised force that dissipates, on the coordinates of ``parts()``, in their order."""
+        return 0.0
+
     def force(self, x: Any) -> Any:
         """The generalised force on the coordinates of ``parts()``, in their order."""
-        raise NotImplementedError(f"{type(self).__name__} exerts no force")
+        return 0.0
+
+    def switches(self, x: Any) -> list[Switch]:
+        """The ways out of each mode."""
+        return []
+
+    def first_mode(self, x: Any) -> Any:
+        """The number of the mode at the start of a motion."""
+        return 0.0
 
     @property
     def has_inertia(self) -> bool:
         """Whether the element contributes kinetic energy."""
         return type(self).kinetic is not Element.kinetic
-
-    @property
-    def has_force(self) -> bool:
-        """Whether the element exerts a generalised force."""
-        return type(self).force is not Element.force
 
     def parts(self) -> list[Part]:
         """The parts whose coordinates the element touches, each once."""
@@ -247,7 +296,12 @@ class Element:
 
     def view(self, source: Source) -> SimpleNamespace:
         """The fields as the equations see them."""
-        return SimpleNamespace(t=source.t, d=source.rate, **{key: f.symbolic(source) for key, f in self.fields.items()})
+        x = SimpleNamespace(t=source.t, d=source.rate, push=source.push)
+        for key, f in self.fields.items():
+            setattr(x, key, f.symbolic(source))
+        if self.modes:
+            x.mode, x.kept = source.hybrid(self)
+        return x
 
     def drives_rows(self) -> list[bool]:
         """Which rows prescribe a motion."""
@@ -289,9 +343,21 @@ class KernelSource(Source):
         self._parts = {part: ca.SX.sym(part.name, len(part.channels)) for part in element.parts()}
         self.q = ca.vertcat(ca.SX(0, 1), *self._parts.values())
         self.v = ca.SX.sym("v", self.q.numel())
+        #: Mode and latched values, of an element that switches.
+        self.z = ca.SX.sym("z", 1 + len(element.latches) if element.modes else 0)
         self._p: list[ca.SX] = []
         self.arguments: list[ca.SX] = []
         self._pieces: list[ca.SX] = []
+
+    def push(self, expression: Any, effort: Any) -> ca.SX:
+        """(de/dq)^T effort; differentiated forward, so that nothing undefined leaks from an untaken side."""
+        return ca.mtimes(ca.jacobian(ca.SX(expression), self.q, {"allow_reverse": False}).T, ca.SX(effort))
+
+    def hybrid(self, element: Element) -> tuple[Any, dict[str, Any]]:
+        def mode(name: str, expression: Any) -> ca.SX:
+            return ca.if_else(self.z[0] == element.modes.index(name), expression, 0.0)
+
+        return mode, {name: self.z[1 + k] for k, name in enumerate(element.latches)}
 
     def coordinates(self, part: Part) -> list[Any]:
         symbols = self._parts[part]
@@ -370,8 +436,8 @@ def trace(element: Element) -> None:
         element.phi(view)
     if element.has_inertia:
         element.kinetic(view)
-    if element.has_force:
-        element.force(view)
+    for equation in (element.weight, element.potential, element.damping, element.force, element.switches):
+        equation(view)
     _traced.add(key)
 
 

@@ -17,11 +17,11 @@ from kempe.elements.base import (
     Source,
     Table,
     cubic,
-    failed_on_symbols,
 )
+from kempe.elements.functions import Expression, called_on_symbols
 from kempe.elements.joints import attach
 from kempe.elements.motions import cubic_table
-from kempe.elements.numbers import Number, evaluate, number, parameters_of
+from kempe.elements.numbers import Number, evaluate, number
 from kempe.elements.parts import Coordinate, Marker, as_carrier
 from kempe.elements.planar import Placed, column, cross, perpendicular
 from kempe.elements.quantities import as_marker
@@ -50,24 +50,20 @@ class curve(Curve):
     def __init__(self, function: Callable[[Any], Any], span: tuple[float, float] = (0.0, 2 * np.pi)) -> None:
         super().__init__(span)
         self.s = ca.SX.sym("s")
-        try:
-            self.point = column(function(self.s))
-        except Exception as error:
-            raise ModelError(f"curve: the function {failed_on_symbols(error)}") from error
+        what = "curve: the function"
+        self.point = called_on_symbols(lambda s: column(function(s)), [self.s], what)
         if self.point.numel() != 2:
-            raise ModelError(f"curve: the function must return two numbers, not {self.point.numel()}")
-        self._parameters = parameters_of(self.point, self.s, "curve: the function")
+            raise ModelError(f"{what} must return two numbers, not {self.point.numel()}")
+        self._expression = Expression(self.point, [self.s], what)
 
     def data(self) -> Iterable[Number]:
-        return list(self._parameters)
+        return self._expression.data()
 
     def structure(self) -> Hashable:
-        return (curve, ca.Function("c", [self.s, *map(ca.SX, self._parameters)], [self.point]).serialize())
+        return (curve, self._expression.structure())
 
     def symbolic(self, source: Source) -> Callable[[Any], Any]:
-        values = [ca.SX(v) for v in source.numbers(list(self._parameters))]
-        symbols = [self.s, *map(ca.SX, self._parameters)]
-        return lambda s: ca.substitute([self.point], symbols, [ca.SX(s), *values])[0]
+        return self._expression.symbolic(source)
 
 
 def polar(radius: Callable[[Any], Any]) -> curve:

@@ -12,7 +12,12 @@ from kempe.elements.parts import Coordinate
 
 
 class SystemEquations(Element):
-    """Constraints Phi(q, t), kinetic energy v^T M(q) v / 2 and force Q(q, v, t), with parameters in each."""
+    """M(q) a + Phi_q^T lambda = Q(q, v, t) and Phi(q, t) = 0, with parameters in each.
+
+    The equations are taken as written: where M varies, the velocity terms belong into Q.
+    """
+
+    newtonian = True
 
     def __init__(
         self, name: str, coordinates: Sequence[Coordinate], rows: Sequence[str], numbers: Sequence[Any], symbols: Any
@@ -26,10 +31,6 @@ class SystemEquations(Element):
     @property
     def has_inertia(self) -> bool:
         return self._mass is not None
-
-    @property
-    def has_force(self) -> bool:
-        return self._force is not None
 
     def structure(self) -> Any:
         outputs = [e for e in (self._phi, self._mass, self._force) if e is not None]
@@ -58,4 +59,4 @@ class SystemEquations(Element):
         return v.T @ self._written(self._mass, x) @ v / 2
 
     def force(self, x: Any) -> Any:
-        return self._written(self._force, x)
+        return 0.0 if self._force is None else self._written(self._force, x)

@@ -58,6 +58,19 @@ def attach(
     return markers[0], markers[1]
 
 
+def between(what: str, i: Any, j: Any, on_i: Any = None, on_j: Any = None) -> tuple[Marker, Marker]:
+    """The two ends of a rod or spring: points in the parts' own axes (their origins if not given), or markers."""
+    ends = []
+    for part, local, which, key in ((i, on_i, "first", "on_i"), (j, on_j, "second", "on_j")):
+        carrier = as_carrier(part, f"{what}: the {which} part")
+        if isinstance(part, Marker) and local is not None:
+            raise ModelError(f"{what}: the {which} part is a marker and has its point; leave {key}= out")
+        ends.append(part if isinstance(part, Marker) else carrier.at((0.0, 0.0) if local is None else local))
+    if ends[0].carrier is ends[1].carrier:
+        raise ModelError(f"{what} connects '{ends[0].name}' with itself")
+    return ends[0], ends[1]
+
+
 class Joint(Element):
     """A joint between two markers ``i`` and ``j``."""
 
@@ -174,15 +187,9 @@ class Link(Joint):
 
     rows = ("length",)
 
-    def __init__(
-        self, name: str, i: Any, j: Any, *, on_i: Any = (0.0, 0.0), on_j: Any = (0.0, 0.0), length: Any = None
-    ) -> None:
+    def __init__(self, name: str, i: Any, j: Any, *, on_i: Any = None, on_j: Any = None, length: Any = None) -> None:
         what = f"distance link '{name}'"
-        first, second = as_carrier(i, f"{what}: the first part"), as_carrier(j, f"{what}: the second part")
-        if first is second:
-            raise ModelError(f"{what} connects '{first.name}' with itself")
-        mi = i if isinstance(i, Marker) else first.at(on_i)
-        mj = j if isinstance(j, Marker) else second.at(on_j)
+        mi, mj = between(what, i, j, on_i, on_j)
         given = drawn_distance(mi, mj) if length is None else length
         super().__init__(name, i=mi, j=mj, length=Positive(given, f"{what}: length"))
 

@@ -60,6 +60,7 @@ class RigidLink(Element):
         mass: Any = None,
         centre: Any = None,
         inertia: Any = None,
+        gravity: Any = (0.0, 0.0),
     ) -> None:
         what = f"link '{name}'"
         if len(points) < 2:
@@ -96,6 +97,7 @@ class RigidLink(Element):
             length=Positive(span, f"{what}: length"),
             places=[list(vector(p, f"{what}: place")) for p in places],
             inertial=inertial,
+            gravity=list(gravity) if inertial else [],
         )
         self._has_inertia = bool(inertial)
 
@@ -118,6 +120,14 @@ class RigidLink(Element):
         a = (x.d(x.points[1].r) - v) / x.length  # velocity gained per unit along the bar's axis
         b = perpendicular(a)
         return mass * ca.dot(v, v) / 2 + mass * ca.dot(v, xg * a + yg * b) + inertia * ca.dot(a, a) / 2
+
+    def weight(self, x: Any) -> Any:
+        if not x.inertial:
+            return 0.0
+        mass, xg, yg, _ = x.inertial
+        axis = (x.points[1].r - x.points[0].r) / x.length
+        centre = x.points[0].r + xg * axis + yg * perpendicular(axis)
+        return -mass * ca.dot(ca.vertcat(*x.gravity), centre)
 
     def at(self, point: Any, angle: Any = 0.0) -> Marker:
         """A marker in the axes of the link's first two points."""

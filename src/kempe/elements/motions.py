@@ -13,8 +13,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Field, Source, Table, failed_on_symbols
-from kempe.elements.numbers import Number, number, parameters_of, positive
+from kempe.elements.base import Field, Source, Table
+from kempe.elements.functions import scalar_expression
+from kempe.elements.numbers import Number, number, positive
 from kempe.errors import ModelError
 
 
@@ -140,15 +141,15 @@ class spline(Law):
 
     def __init__(self, times: Any, values: Any, periodic: bool = False, ends: str = "not-a-knot") -> None:
         super().__init__()
-        self._table = cubic_table(times, values, "spline", periodic, ends)
+        self.table = cubic_table(times, values, "spline", periodic, ends)
         #: As given, for files.
         self.given = {"times": times, "values": values, "periodic": periodic, "ends": ends}
 
     def tables(self) -> Iterable[Table]:
-        return (self._table,)
+        return (self.table,)
 
     def symbolic(self, source: Source) -> Any:
-        return source.table(self._table, source.t)
+        return source.table(self.table, source.t)
 
 
 class traced(Law):
@@ -156,29 +157,16 @@ class traced(Law):
 
     def __init__(self, function: Callable[[Any], Any], what: str) -> None:
         super().__init__()
-        t = ca.SX.sym("t")
-        try:
-            value = ca.SX(function(t))
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"{what}: the function of time {failed_on_symbols(error)}") from error
-        if value.numel() != 1:
-            raise ModelError(f"{what}: the function of time must return one number, not {value.numel()}")
-        self.t, self.value = t, value
-        self._parameters = parameters_of(value, t, f"{what}: the function of time")
+        self.expression = scalar_expression(function, ["t"], f"{what}: the function of time")
 
     def data(self) -> Iterable[Number]:
-        return list(self._parameters)
+        return self.expression.data()
 
     def structure(self) -> Hashable:
-        f = ca.Function("f", [self.t, *map(ca.SX, self._parameters)], [self.value])
-        return (traced, f.serialize())
+        return (traced, self.expression.structure())
 
     def symbolic(self, source: Source) -> Any:
-        values = source.numbers(list(self._parameters))
-        symbols = [self.t, *map(ca.SX, self._parameters)]
-        return ca.substitute([self.value], symbols, [ca.SX(v) for v in (source.t, *values)])[0]
+        return self.expression.symbolic(source)(source.t)
 
 
 def as_law(value: Any, what: str) -> Law:

@@ -142,6 +142,19 @@ def positive(value: Any, what: str) -> Number:
     return checked
 
 
+def not_negative(value: Any, what: str) -> Number:
+    """A number that is not below zero (at the present parameter values)."""
+    checked = number(value, what)
+    if evaluate([checked])[0] < 0:
+        raise ModelError(f"{what} must not be below zero, not {float(evaluate([checked])[0])!r}")
+    return checked
+
+
+def unless_zero(value: Number) -> Number | None:
+    """None for a plain zero, which leaves its term out of the equations; a parameter stays, whatever its value."""
+    return value if isinstance(value, ca.SX) or value != 0 else None
+
+
 def vector(value: Any, what: str, size: int = 2) -> tuple[Number, ...]:
     """A tuple of numbers of the right length."""
     if isinstance(value, ca.SX) and value.numel() == size and size > 1:

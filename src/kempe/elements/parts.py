@@ -243,25 +243,33 @@ def as_carrier(value: Any, what: str) -> Carrier:
 
 
 class Inertia(Element):
-    """Kinetic energy of a body about its centre of mass: eq. 2.3 of Haug, Wehage and Barman (1981)."""
+    """Kinetic energy of a body about its centre of mass, and its weight: eq. 2.3 of Haug, Wehage and Barman (1981)."""
 
-    def __init__(self, name: str, body: Body, mass: Any, inertia: Any) -> None:
+    def __init__(self, name: str, body: Body, mass: Any, inertia: Any, gravity: Any = (0.0, 0.0)) -> None:
         super().__init__(
             name,
             body=body,
             mass=Positive(mass, f"body '{body.name}': mass"),
             inertia=Positive(inertia, f"body '{body.name}': inertia"),
+            gravity=list(gravity),
         )
 
     def kinetic(self, x: Any) -> Any:
         return x.mass * ca.sumsqr(x.d(x.body.r)) / 2 + x.inertia * x.d(x.body.angle) ** 2 / 2
 
+    def weight(self, x: Any) -> Any:
+        return -x.mass * ca.dot(column(x.gravity), x.body.r)
+
 
 class PointMass(Element):
-    """Kinetic energy of a particle."""
+    """Kinetic energy of a particle, and its weight."""
 
-    def __init__(self, name: str, point: Point, mass: Any) -> None:
-        super().__init__(name, point=point, mass=Positive(mass, f"point '{point.name}': mass"))
+    def __init__(self, name: str, point: Point, mass: Any, gravity: Any = (0.0, 0.0)) -> None:
+        what = f"point '{point.name}': mass"
+        super().__init__(name, point=point, mass=Positive(mass, what), gravity=list(gravity))
 
     def kinetic(self, x: Any) -> Any:
         return x.mass * ca.sumsqr(x.d(x.point.r)) / 2
+
+    def weight(self, x: Any) -> Any:
+        return -x.mass * ca.dot(column(x.gravity), x.point.r)

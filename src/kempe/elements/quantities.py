@@ -30,6 +30,10 @@ class Seen:
         """Zero exactly where the quantity has the target value."""
         return self.quantity.beyond(self.fields, target)
 
+    def above(self, target: Any) -> Any:
+        """By how much the quantity exceeds a target, in its own unit."""
+        return self.quantity.above(self.fields, target)
+
 
 class Quantity(Group):
     """A scalar made from parts and markers."""
@@ -45,6 +49,10 @@ class Quantity(Group):
 
     def beyond(self, x: list[Any], target: Any) -> Any:
         """Zero exactly where the quantity has the target value."""
+        return self.value(x) - target
+
+    def above(self, x: list[Any], target: Any) -> Any:
+        """By how much the quantity exceeds a target, in its own unit."""
         return self.value(x) - target
 
     def structure(self) -> Any:
@@ -74,6 +82,8 @@ class Angle(Quantity):
 
     def beyond(self, x: list[Any], target: Any) -> Any:
         return angle_beyond(x[0], x[1], target)
+
+    above = beyond
 
 
 class Distance(Quantity):

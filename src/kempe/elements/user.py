@@ -2,62 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Element, Field, KernelSource, Source, failed_on_symbols, signature_of
-from kempe.elements.numbers import Number, parameters_of
-from kempe.elements.parts import Coordinate, plain
-from kempe.elements.planar import angle_beyond
-from kempe.elements.quantities import Angle, as_marker, drawn_value
+from kempe.elements.base import Element, Field, Group, KernelSource, Source, signature_of
+from kempe.elements.functions import Expression, called_on_symbols
+from kempe.elements.parts import Body, Carrier, Coordinate, Marker, PlacedBody, plain
+from kempe.elements.planar import Placed, angle_beyond, cross
+from kempe.elements.quantities import Angle, Seen, as_marker, drawn_value
 from kempe.errors import ModelError
 
 
-class _Body(Field):
-    """The expression a user's function returned, with the design parameters it uses as its numbers."""
+class UserElement(Element):
+    """An element whose equations are a user's function of parts, and of time if it takes one argument more."""
 
-    def __init__(self, element: Element, function: Callable[..., Any], what: str, takes_time: bool) -> None:
-        source = KernelSource(element)
-        arguments = [f.symbolic(source) for f in element.fields["parts"].fields]  # type: ignore[attr-defined]
-        if takes_time:
-            arguments.append(source.t)
-        try:
-            result = function(*arguments)
-            rows = result if isinstance(result, (list, tuple)) else [result]
-            self.value = ca.vertcat(*[ca.vec(ca.SX(row)) for row in rows])
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"{what}: your function {failed_on_symbols(error)}") from error
-        own = ca.vertcat(source.q, source.t, source.p)
-        self.parameters = parameters_of(self.value, own, f"{what}: your function")
-        self._symbols = ca.vertcat(source.q, source.t, source.p)
-        self._key = ca.Function(
-            "f", [self._symbols, *map(ca.SX, self.parameters)], [self.value], {"allow_free": False}
-        ).serialize()
-
-    def data(self) -> Iterable[Number]:
-        return list(self.parameters)
-
-    def structure(self) -> Hashable:
-        return self._key
-
-    def symbolic(self, source: Source) -> Any:
-        values = [ca.SX(v) for v in source.numbers(list(self.parameters))]
-        return lambda own: ca.substitute([self.value], [self._symbols, *map(ca.SX, self.parameters)], [own, *values])[0]
-
-
-class UserConstraint(Element):
-    """A constraint given as a Python function of parts (and, if it takes one argument more or any number, of time).
-
-    A body arrives with ``x``, ``y``, ``angle`` and ``point(s)``; a marker or point with its position ``r``; a
-    coordinate as a number. Design parameters may be used from the surrounding scope.
-    """
-
-    def __init__(self, name: str, function: Callable[..., Any], *parts: Any, rows: Any = None) -> None:
-        what = f"constraint '{name}'"
+    def __init__(self, name: str, what: str, function: Callable[..., Any], parts: tuple[Any, ...]) -> None:
         if not callable(function):
             raise ModelError(f"{what} needs a function, not {function!r}")
         for part in parts:
@@ -67,25 +29,151 @@ class UserConstraint(Element):
         if takes not in (-1, len(parts), len(parts) + 1):
             raise ModelError(f"{what}: the function takes {takes} arguments, but {len(parts)} parts were given")
         super().__init__(name, parts=list(parts))
-        body = _Body(self, function, what, takes != len(parts))
-        self.fields["body"] = body
-        n = body.value.numel()
+        source = KernelSource(self)
+        arguments = [self.seen(field.symbolic(source), source) for field in self.given]
+        if takes != len(parts):
+            arguments.append(source.t)
+        words = f"{what}: your function"
+        value = called_on_symbols(lambda *a: self.returned(function(*a), words), arguments, words)
+        self.fields["body"] = Expression(value, self._own(source), words)
+
+    @property
+    def given(self) -> tuple[Field, ...]:
+        """The parts, markers and coordinates the function takes."""
+        group = self.fields["parts"]
+        assert isinstance(group, Group)
+        return group.fields
+
+    def seen(self, field: Any, source: KernelSource) -> Any:
+        """A part as the function gets it."""
+        return field
+
+    def returned(self, result: Any, what: str) -> ca.SX:
+        """What the function returned, as one column."""
+        raise NotImplementedError
+
+    def _own(self, source: KernelSource) -> list[Any]:
+        """The symbols the function was called with: coordinates, rates, time, and the numbers of the parts."""
+        count = len(list(self.fields["parts"].data()))  # (a CasADi slice [:0] is not empty)
+        return [source.q, source.v, source.t, *(source.p[k] for k in range(count))]
+
+    def view(self, source: Source) -> Any:
+        x = super().view(source)
+        assert isinstance(source, KernelSource)
+        x.returned = x.body(*self._own(source))
+        return x
+
+
+class UserConstraint(UserElement):
+    """A constraint given as a Python function of parts (and, if it takes one argument more or any number, of time).
+
+    A body arrives with ``x``, ``y``, ``angle`` and ``point(s)``; a marker or point with its position ``r``; a
+    coordinate as a number. Design parameters may be used from the surrounding scope.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any], *parts: Any, rows: Any = None) -> None:
+        what = f"constraint '{name}'"
+        super().__init__(name, what, function, parts)
+        n = self.fields["body"].value.numel()  # type: ignore[attr-defined]
         if n == 0:
             raise ModelError(f"{what}: the function returned no equation")
         self.rows = tuple(rows) if rows is not None else ("value",) if n == 1 else tuple(str(k + 1) for k in range(n))
         if len(self.rows) != n or len(set(self.rows)) != n:
             raise ModelError(f"{what}: {n} equations need {n} different row names, not {list(self.rows)}")
 
-    def view(self, source: Source) -> Any:
-        x = super().view(source)
-        assert isinstance(source, KernelSource)
-        count = sum(len(list(f.data())) for key, f in self.fields.items() if key == "parts")
-        numbers = [source.p[k] for k in range(count)]  # (a CasADi slice [:0] is not empty)
-        x.own = ca.vertcat(source.q, source.t, *numbers)
-        return x
+    def returned(self, result: Any, what: str) -> ca.SX:
+        return _flat(result if isinstance(result, (list, tuple)) else [result])
 
     def phi(self, x: Any) -> Any:
-        return x.body(x.own)
+        return x.returned
+
+
+def _flat(values: Any) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.SX(value)) for value in values])
+
+
+class Moving(PlacedBody):
+    """A body, point or marker as a user's own force sees it: where it is, and how fast it moves."""
+
+    _rate: Callable[[Any], Any]
+
+    def __init__(self, frame: Placed, rate: Callable[[Any], Any]) -> None:
+        super().__init__(frame)
+        object.__setattr__(self, "_rate", rate)  # (the fields of a Placed are frozen)
+
+    v = property(lambda self: self._rate(self.r), doc="The velocity.")
+    vx = property(lambda self: self.v[0])
+    vy = property(lambda self: self.v[1])
+
+    @property
+    def omega(self) -> ca.SX:
+        """The angular velocity, of a bar as well."""
+        return self._rate(self.angle) if self.turned is not None else cross(self.u, self._rate(self.u))
+
+    def velocity(self, local: Any) -> ca.SX:
+        """The velocity of a point given in the part's axes."""
+        return self._rate(self.point(local))
+
+
+#: How many numbers a part takes as its effort, and what they are.
+_EFFORTS = {3: "(Fx, Fy, M)", 2: "(Fx, Fy)", 1: "one number"}
+
+
+class UserForce(UserElement):
+    """A force given as a Python function of parts (and, if it takes one argument more or any number, of time).
+
+    A body arrives with ``x``, ``y``, ``angle``, ``vx``, ``vy``, ``omega``, ``point(s)`` and ``velocity(s)``; a marker,
+    point or bar with its position ``r`` and velocity ``v``; a coordinate or quantity with ``value`` and ``rate``. The
+    function returns one entry for each part, in order: (Fx, Fy, M) for a body, force at its origin and moment; (Fx, Fy)
+    for a marker, point or bar; a number for a coordinate or quantity; 0 for nothing. For a single part it returns that
+    entry. What the force does counts as supplied energy. Design parameters may be used from the surrounding scope.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any], *parts: Any) -> None:
+        what = f"user force '{name}'"
+        if not parts:
+            raise ModelError(f"{what} needs the parts it acts on")
+        super().__init__(name, what, function, parts)
+
+    def seen(self, field: Any, source: KernelSource) -> Any:
+        if isinstance(field, Placed):
+            return Moving(field, source.rate)
+        value = field.value if isinstance(field, Seen) else field
+        return SimpleNamespace(value=value, rate=source.rate(value))
+
+    def sizes(self) -> list[int]:
+        """How many numbers each part takes."""
+        return [3 if isinstance(f, Body) else 2 if isinstance(f, (Carrier, Marker)) else 1 for f in self.given]
+
+    def returned(self, result: Any, what: str) -> ca.SX:
+        sizes = self.sizes()
+        wrapped = isinstance(result, (list, tuple)) and len(result) == 1
+        entries = [result] if len(sizes) == 1 and not wrapped else result
+        if not isinstance(entries, (list, tuple)) or len(entries) != len(sizes):
+            raise ModelError(f"{what} must return a list with one entry for each of its {len(sizes)} parts")
+        efforts = []
+        for part, entry, size in zip(self.given, entries, sizes, strict=True):
+            effort = _flat(entry if isinstance(entry, (list, tuple)) else [entry])
+            if effort.numel() == 1 and effort.is_zero():
+                effort = ca.SX.zeros(size)
+            if effort.numel() != size:
+                name = getattr(part, "name", "a coordinate")
+                raise ModelError(f"{what} must return {_EFFORTS[size]} for '{name}', not {effort.numel()} numbers")
+            efforts.append(effort)
+        return ca.vertcat(*efforts)
+
+    def force(self, x: Any) -> Any:
+        pushed, at = 0.0, 0
+        for part, size in zip(x.parts, self.sizes(), strict=True):
+            effort = x.returned[at : at + size]
+            at += size
+            if size == 1:
+                pushed += x.push(part.value if isinstance(part, Seen) else part, effort)
+                continue
+            pushed += x.push(part.r, effort[:2])
+            if size == 3:
+                pushed += x.push(part.angle, effort[2])
+        return pushed
 
 
 class AngleCoordinate(Element):

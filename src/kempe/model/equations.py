@@ -20,8 +20,9 @@ class EquationsModel(Model):
 
     ``coordinates`` is a list of names, or a mapping from name to start value. The functions are
     ``constraints(q, t, p)``, ``mass(q, p)`` and ``force(q, v, t, p)``; they receive q, v and p with the user's names as
-    attributes (and by index). ``constraints`` returns a list of expressions, or a mapping from row name to expression.
-    Angles are coordinates like any other.
+    attributes (and by index). The motion satisfies M a + Phi_q^T lambda = Q as written: where M varies with q, the
+    velocity terms (centrifugal, Coriolis) belong into Q. ``constraints`` returns a list of expressions, or a mapping
+    from row name to expression. Angles are coordinates like any other.
     """
 
     def __init__(

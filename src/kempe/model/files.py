@@ -21,7 +21,7 @@ from kempe.model.equations import EquationsModel
 from kempe.model.expressions import parse
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
-from kempe.model.schema import ROLES, VERSION, ParameterSpec, document_model
+from kempe.model.schema import MEASURED, VERSION, ParameterSpec, document_model, role
 from kempe.model.writing import describe, save, text_of
 from kempe.model.yaml_lines import load_yaml
 
@@ -151,15 +151,18 @@ class _Builder:
 
     def call(self, verb: str, arguments: BaseModel) -> Any:
         given = {name: value for name, value in arguments if value is not None}
-        if verb == "constraint":
-            return self._constraint(**given)
-        made = {name: self._argument(name, value) for name, value in given.items()}
+        if verb in ("constraint", "user_force"):
+            return getattr(self, f"_{verb}")(**given)
+        made = {name: self._argument(verb, name, value, given["name"]) for name, value in given.items()}
         if verb == "plate":
             return self.model.plate(made.pop("name"), *made.pop("points"), **made)
         return getattr(self.model, verb)(**made)
 
-    def _argument(self, name: str, value: Any) -> Any:
-        return getattr(self, f"_{ROLES.get(name, 'number')}")(value)
+    def _argument(self, verb: str, name: str, value: Any, owner: str) -> Any:
+        kind = role(verb, name)
+        if kind == "characteristic":
+            return self._characteristic(value, owner, MEASURED[verb])
+        return getattr(self, f"_{kind}")(value)
 
     def _text(self, value: Any) -> Any:
         return value
@@ -171,6 +174,9 @@ class _Builder:
 
     def _vector(self, value: Any) -> Any:
         return tuple(self._number(item) for item in value)
+
+    def _pair(self, value: Any) -> Any:
+        return self._vector(value) if isinstance(value, list) else self._number(value)
 
     def _vectors(self, value: Any) -> Any:
         return [self._vector(item) for item in value]
@@ -236,6 +242,16 @@ class _Builder:
         except TypeError as error:
             raise ModelError(f"{name}: {error}") from None
 
+    def _laws(self, value: Any) -> Any:
+        return [self._law(item) for item in value]
+
+    def _characteristic(self, value: Any, name: str, measured: str) -> Any:
+        if isinstance(value, dict):
+            return self._law(value)
+        own = {full: ca.SX.sym(full) for full in (f"{name}.{measured}", f"{name}.rate", "t")}
+        expression = parse(value, {**self.names, **own})
+        return lambda *now: ca.substitute([expression], list(own.values()), [ca.SX(v) for v in now])[0]
+
     def _curve(self, value: Any) -> Any:
         name, data = next(iter(value.items()))
         if name == "curve_through":
@@ -246,22 +262,55 @@ class _Builder:
         return curve(lambda u: ca.substitute(point, [s], [ca.SX(u)]), span=(low, high))
 
     def _constraint(self, name: str, equations: list[str], rows: list[str] | None = None) -> Any:
-        coordinates = {n[0]: (part, k) for part in self.model.parts.values() for k, n in enumerate(part.names())}
-        symbols = {full: ca.SX.sym(full) for full in coordinates}
+        _, fields, function = self._own_function(f"constraint '{name}'", equations)
+        return self.model.constraint(name, function, *fields, rows=rows)
+
+    def _user_force(self, name: str, forces: dict[str, Any]) -> Any:
+        what = f"user force '{name}'"
+        for full in forces:
+            if full.partition(".")[0] in self.failed:
+                raise _Consequence(f"'{full}' has a mistake of its own")
+            if full not in self._coordinates():
+                raise ModelError(f"{what}: there is no coordinate '{full}'")
+        used, fields, function = self._own_function(what, map(str, forces.values()), forces, rates=True)
+
+        def efforts(*seen: Any) -> list[Any]:
+            *parts, t = seen
+            found = function(*(p.value for p in parts), *(p.rate for p in parts), t)
+            return [dict(zip(forces, found, strict=True)).get(full, 0.0) for full in used]
+
+        return self.model.user_force(name, efforts, *fields)
+
+    def _coordinates(self) -> dict[str, tuple[Any, int, str]]:
+        """Coordinate -> the part it belongs to, its place there, and the name of its rate."""
+        parts = self.model.parts.values()
+        return {names[0]: (part, k, names[1]) for part in parts for k, names in enumerate(part.names())}
+
+    def _own_function(
+        self, what: str, texts: Iterable[str], always: Iterable[str] = (), rates: bool = False
+    ) -> tuple[list[str], list[Any], Callable[..., Any]]:
+        """Expressions of coordinates (and their rates) as a function: of which, as fields, and the function itself.
+
+        The function takes the values of those coordinates, then their rates if these are allowed, then the time.
+        """
+        coordinates = self._coordinates()
+        values = {full: ca.SX.sym(full) for full in coordinates}
+        speeds = {rate: ca.SX.sym(rate) for _, _, rate in coordinates.values()} if rates else {}
         t = ca.SX.sym("t")
         try:
-            written = [parse(text, {**self.names, **symbols, "t": t}) for text in equations]
+            written = [parse(text, {**self.names, **values, **speeds, "t": t}) for text in texts]
         except ModelError as error:
-            raise ModelError(f"constraint '{name}': {error}") from None
+            raise ModelError(f"{what}: {error}") from None
         hashes = {s.element_hash() for e in written for s in ca.symvar(e)}
-        used = [full for full, symbol in symbols.items() if symbol.element_hash() in hashes]
-        fields = [el.Component(*coordinates[full]) for full in used]
-        own = [*[symbols[full] for full in used], t]
+        known = {full for full, symbol in {**values, **speeds}.items() if symbol.element_hash() in hashes}
+        used = [full for full, (*_, rate) in coordinates.items() if full in always or {full, rate} & known]
+        own = [values[full] for full in used]
+        own += [speeds[coordinates[full][2]] for full in used] if rates else []
 
-        def function(*values: Any) -> Any:
-            return ca.substitute(written, own, [ca.SX(v) for v in values])
+        def function(*numbers: Any) -> Any:
+            return ca.substitute(written, [*own, t], [ca.SX(v) for v in numbers])
 
-        return self.model.constraint(name, function, *fields, rows=rows)
+        return used, [el.Component(*coordinates[full][:2]) for full in used], function
 
 
 def _build_equations(document: Document, make: Callable[..., Any]) -> Any:

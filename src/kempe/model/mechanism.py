@@ -1,4 +1,4 @@
-"""The container a user fills: bodies, points, bars, joints, drivers."""
+"""The container a user fills: bodies, points, bars, joints, drivers, forces."""
 
 from __future__ import annotations
 
@@ -58,6 +58,20 @@ def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E
     return remembering
 
 
+def _may_be_unnamed(method: Callable[..., E]) -> Callable[..., E]:
+    """A builder method whose name may be left out; it is then made of the method's and the part's."""
+
+    @functools.wraps(method)
+    def wrapper(self: MechanismModel, /, *args: Any, **kwargs: Any) -> E:
+        if "name" not in kwargs and (not args or isinstance(args[0], el.Field)):
+            part = args[0] if args else kwargs.get("part")
+            owner = getattr(part, "name", "nothing").partition(".")[0]
+            args = (self.free_name(f"{method.__name__} on {owner}"), *args)
+        return method(self, *args, **kwargs)
+
+    return wrapper
+
+
 def verb_of(element: Any) -> str:
     """The builder method of an element class: its name in words, joined by underscores, save for a few."""
     short = {"UserConstraint": "constraint"}
@@ -93,7 +107,7 @@ class MechanismModel(Model):
         if mass is not None or inertia is not None:
             if mass is None or inertia is None:
                 raise ModelError(f"body '{name}': give both mass and inertia, or neither")
-            inertial = el.Inertia(f"{name}.inertia", body, mass, inertia)
+            inertial = el.Inertia(f"{name}.inertia", body, mass, inertia, self.gravity)
         return self._with_inertia(body, "body", inertial)
 
     def _with_inertia(self, part: P_, kind: str, inertial: el.Element | None) -> P_:
@@ -109,18 +123,18 @@ class MechanismModel(Model):
     def point(self, name: str, at: Any = (0.0, 0.0), *, fixed: str = "", mass: Any = None) -> el.Point:
         """A point in natural coordinates, shared by the bars that meet there; ``fixed="xy"`` nails it down."""
         point = el.Point(name, at, fixed)
-        inertial = None if mass is None else el.PointMass(f"{name}.mass", point, mass)
+        inertial = None if mass is None else el.PointMass(f"{name}.mass", point, mass, self.gravity)
         return self._with_inertia(point, "point", inertial)
 
     @recorded
     def bar(self, name: str, first: el.Point, second: el.Point, **options: Any) -> el.Bar:
         """A rigid bar between two points; options: ``length``, ``mass`` (uniform), ``centre``, ``inertia``."""
-        return self.add(el.RigidLink(name, (first, second), **options)).carrier
+        return self.add(el.RigidLink(name, (first, second), gravity=self.gravity, **options)).carrier
 
     @recorded
     def plate(self, name: str, *points: el.Point, **options: Any) -> el.Bar:
         """A rigid link through three or more points; ``places`` gives those after the second in the link's axes."""
-        return self.add(el.RigidLink(name, points, **options)).carrier
+        return self.add(el.RigidLink(name, points, gravity=self.gravity, **options)).carrier
 
     @recorded
     def coordinate(self, name: str, start: Any = 0.0) -> el.Coordinate:
@@ -149,3 +163,13 @@ class MechanismModel(Model):
     driver = _adds(el.Driver)
     point_driver = _adds(el.PointDriver)
     rack_and_pinion = _adds(el.RackAndPinion)
+
+    # --- forces ----------------------------------------------------------------------------------------------------
+
+    spring = _adds(el.Spring)
+    torsion_spring = _adds(el.TorsionSpring)
+    bushing = _adds(el.Bushing)
+    bump_stop = _adds(el.BumpStop)
+    force = _may_be_unnamed(_adds(el.Force))
+    torque = _may_be_unnamed(_adds(el.Torque))
+    user_force = _adds(el.UserForce)

@@ -92,6 +92,14 @@ class Model:
         if name in self._names:
             raise ModelError(f"the name '{name}' is already taken by {self._names[name]}")
 
+    def free_name(self, name: str) -> str:
+        """A name that is not taken: the given one, or with a number behind it."""
+        count, free = 1, name
+        while free in self._names:
+            count += 1
+            free = f"{name} {count}"
+        return free
+
     def _accept(self, name: str, kind: str) -> None:
         self._names[name] = f"a {kind}" if kind[0] not in "aeiou" else f"an {kind}"
         self.version += 1

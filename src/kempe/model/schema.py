@@ -1,7 +1,7 @@
 """The schema of model files, version 1, as pydantic models made from the signatures of the builder methods.
 
 What an argument may be is decided by its name (``ROLES``), so that a new joint needs no entry here as long as it calls
-its arguments as the others do.
+its arguments as the others do; ``OTHER_ROLES`` has the exceptions.
 """
 
 from __future__ import annotations
@@ -19,18 +19,32 @@ VERSION = 1
 
 #: Argument name -> what it may be; any other argument is a number.
 ROLES: dict[str, str] = {
-    **dict.fromkeys(("name", "fixed", "ends"), "text"),
+    **dict.fromkeys(("name", "fixed", "ends", "side"), "text"),
     **dict.fromkeys(("internal", "crossed", "closed", "periodic"), "flag"),
     **dict.fromkeys(("at", "on_i", "on_j", "axis", "teeth", "radii", "centre", "span"), "vector"),
-    **dict.fromkeys(("i", "j", "carrier", "frame", "point", "first", "second"), "part"),
-    **dict.fromkeys(("motion", "x", "y"), "law"),
+    **dict.fromkeys(("i", "j", "carrier", "frame", "point", "first", "second", "part", "reaction"), "part"),
+    **dict.fromkeys(("motion", "x", "y", "force", "torque"), "law"),
     **dict.fromkeys(("curve", "profile"), "curve"),
     **dict.fromkeys(("rows", "equations"), "texts"),
     "points": "parts",
     "places": "vectors",
     "quantity": "quantity",
     "terms": "terms",
+    "law": "characteristic",
+    "forces": "forces",
 }
+#: Verb -> arguments that are something else there.
+OTHER_ROLES: dict[str, dict[str, str]] = {
+    "force": {"force": "laws", "frame": "text"},
+    "bushing": {"stiffness": "pair", "damping": "pair"},
+}
+#: Verb -> what the law of a spring is a function of, besides its rate and the time.
+MEASURED = {"spring": "length", "torsion_spring": "angle"}
+
+
+def role(verb: str, argument: str) -> str:
+    """What an argument of a builder method may be."""
+    return OTHER_ROLES.get(verb, {}).get(argument) or ROLES.get(argument, "number")
 
 
 def _number(value: Any) -> Any:
@@ -43,6 +57,10 @@ def _vector(value: Any) -> Any:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("must be a list of two numbers")
     return [_number(item) for item in value]
+
+
+def _pair(value: Any) -> Any:
+    return _vector(value) if isinstance(value, list) else _number(value)
 
 
 def _text(value: Any) -> Any:
@@ -101,6 +119,26 @@ def _law(value: Any) -> Any:
     if not isinstance(arguments, dict) or not set(arguments) <= set(known[name]):
         raise ValueError(f"{name} takes {', '.join(known[name])}")
     return value
+
+
+def _laws(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("must be a list of two numbers, expressions of t, or laws")
+    return [_law(item) for item in value]
+
+
+def _characteristic(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict) or list(value) != ["spline"]:
+        raise ValueError("must be an expression like 100 * S.length**3 + S.rate, S being the spring, or a spline")
+    return _law(value)
+
+
+def _forces(value: Any) -> Any:
+    if not isinstance(value, dict) or not value or not all(isinstance(name, str) for name in value):
+        raise ValueError("must be expressions by coordinate, like {crank.angle: -0.1 * crank.omega}")
+    return {name: _number(item) for name, item in value.items()}
 
 
 def _curve(value: Any) -> Any:
@@ -174,6 +212,14 @@ _TYPES: dict[str, Any] = {
     ],
     "quantity": Annotated[Any, BeforeValidator(_quantity), WithJsonSchema({"type": ["string", "object"]})],
     "law": Annotated[Any, BeforeValidator(_law), WithJsonSchema({"type": ["number", "string", "object"]})],
+    "laws": Annotated[Any, BeforeValidator(_laws), WithJsonSchema({"type": "array", "minItems": 2, "maxItems": 2})],
+    "pair": Annotated[Any, BeforeValidator(_pair), WithJsonSchema({"anyOf": [_NUMBER_JSON, _VECTOR_JSON]})],
+    "characteristic": Annotated[Any, BeforeValidator(_characteristic), WithJsonSchema({"type": ["string", "object"]})],
+    "forces": Annotated[
+        Any,
+        BeforeValidator(_forces),
+        WithJsonSchema({"type": "object", "additionalProperties": _NUMBER_JSON, "minProperties": 1}),
+    ],
     "curve": Annotated[Any, BeforeValidator(_curve), WithJsonSchema({"type": "object"})],
     "terms": Annotated[Any, BeforeValidator(_terms), WithJsonSchema({"type": "array"})],
 }
@@ -191,6 +237,7 @@ SPECIAL: dict[str, dict[str, bool]] = {
     "bar": {"name": True, "first": True, "second": True, **_LINK},
     "plate": {"name": True, "points": True, "places": False, **_LINK},
     "constraint": {"name": True, "equations": True, "rows": False},
+    "user_force": {"name": True, "forces": True},
 }
 
 
@@ -207,7 +254,7 @@ def verbs() -> dict[str, type[BaseModel]]:
             signature = inspect.signature(getattr(method, "__wrapped__", method)).parameters
             needed = {name: p.default is p.empty for name, p in signature.items() if name != "self"}
         fields: dict[str, Any] = {
-            name: (_TYPES[ROLES.get(name, "number")], ... if required else None) for name, required in needed.items()
+            name: (_TYPES[role(verb, name)], ... if required else None) for name, required in needed.items()
         }
         summary = (method.__doc__ or verb).strip().splitlines()[0]
         found[verb] = create_model(verb, __base__=Strict, __doc__=summary, **fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,16 @@ import yaml
 
 from kempe import elements as el
 from kempe.elements.curves import curve, curve_through
+from kempe.elements.forces import characteristic
 from kempe.elements.motions import Law, spline, traced
 from kempe.elements.quantities import Angle, Displacement, Distance, Measure
-from kempe.elements.user import UserConstraint
+from kempe.elements.user import UserConstraint, UserForce
 from kempe.errors import ModelError
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import write
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
-from kempe.model.schema import ROLES, VERSION
+from kempe.model.schema import MEASURED, VERSION, role
 
 
 def describe(model: Model) -> dict[str, Any]:
@@ -57,14 +58,30 @@ class _Writer:
         self.names = list(model.parameters)
 
     def call(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        name = arguments["name"]
         if verb == "constraint":
-            return self._constraint(arguments["name"])
-        return {name: self.argument(name, value) for name, value in arguments.items() if value is not None}
+            return self._constraint(name)
+        if verb == "user_force":
+            return self._user_force(name)
+        return {key: self.argument(verb, key, value, name) for key, value in arguments.items() if value is not None}
 
-    def argument(self, name: str, value: Any) -> Any:
-        if ROLES.get(name) == "law" and callable(value) and not isinstance(value, ca.SX):
-            value = traced(value, name)
-        return self.value(value)
+    def argument(self, verb: str, key: str, value: Any, name: str) -> Any:
+        kind = role(verb, key)
+        if kind == "characteristic":
+            return self._characteristic(value, name, MEASURED[verb])
+        if kind == "laws":
+            return [self._law(value[k], key) for k in (0, 1)]
+        return self._law(value, key) if kind == "law" else self.value(value)
+
+    def _law(self, value: Any, name: str) -> Any:
+        return self.value(traced(value, name) if callable(value) and not isinstance(value, ca.SX) else value)
+
+    def _characteristic(self, law: Any, name: str, measured: str) -> Any:
+        _, function = characteristic(law, measured, name)
+        if function is None:
+            return self.value(law)
+        names = [f"{name}.{measured}", f"{name}.rate", "t", *self.names]
+        return write(function.value, [*function.own, *self.symbols], names)
 
     def value(self, value: Any) -> Any:
         if value is None or isinstance(value, (str, bool)):
@@ -91,7 +108,7 @@ class _Writer:
             if isinstance(value, kind):
                 return {kind.__name__.lower(): [self.value(end) for end in value.fields]}
         if isinstance(value, traced):
-            return write(value.value, [value.t, *self.symbols], ["t", *self.names])
+            return write(value.expression.value, [*value.expression.own, *self.symbols], ["t", *self.names])
         if isinstance(value, spline):
             return {"spline": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, Law):
@@ -108,14 +125,25 @@ class _Writer:
     def _constraint(self, name: str) -> dict[str, Any]:
         element = self.model.elements[name]
         assert isinstance(element, UserConstraint)
+        return {"name": name, "equations": self._written(element, element.phi), "rows": list(element.rows)}
+
+    def _user_force(self, name: str) -> dict[str, Any]:
+        element = self.model.elements[name]
+        assert isinstance(element, UserForce)
+        coordinates = [full[0] for part in element.parts() for full in part.names()]
+        pushes = zip(coordinates, self._written(element, element.force), strict=True)
+        return {"name": name, "forces": {full: text for full, text in pushes if text != "0.0"} or {coordinates[0]: 0.0}}
+
+    def _written(self, element: el.Element, equation: Callable[[Any], Any]) -> list[str]:
+        """The rows of an element's equation in coordinates, rates, time and parameters."""
         source = el.KernelSource(element)
-        phi = element.phi(element.view(source))
+        result = equation(element.view(source))
         values = [ca.SX(v) for v in element.data()]
-        written = ca.substitute([phi], [source.p], [ca.vertcat(ca.SX(0, 1), *values)])[0] if values else phi
-        names = [full[0] for part in element.parts() for full in part.names()]
-        symbols = [*[source.q[k] for k in range(source.q.numel())], source.t, *self.symbols]
-        rows = [write(written[k], symbols, [*names, "t", *self.names]) for k in range(written.numel())]
-        return {"name": name, "equations": rows, "rows": list(element.rows)}
+        written = ca.substitute([result], [source.p], [ca.vertcat(ca.SX(0, 1), *values)])[0] if values else result
+        names = [full for part in element.parts() for full in part.names()]
+        symbols = [*ca.vertsplit(source.q), *ca.vertsplit(source.v), source.t, *self.symbols]
+        labels = [*(full[0] for full in names), *(full[1] for full in names), "t", *self.names]
+        return [write(written[k], symbols, labels) for k in range(written.numel())]
 
 
 def _describe_equations(model: EquationsModel) -> dict[str, Any]:

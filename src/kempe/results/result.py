@@ -69,17 +69,21 @@ class Result:
     stats: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
     model: Model | None = None
+    #: Further histories by name: energies, multipliers.
+    series: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """Every quantity that can be asked for."""
-        return [name for triple in self.columns for name in triple]
+        return [*(name for triple in self.columns for name in triple), *self.series]
 
     def array(self, name: str) -> np.ndarray:
         """One history as a plain array."""
         for k, triple in enumerate(self.columns):
             if name in triple:
                 return (self.q, self.v, self.a)[triple.index(name)][:, k]
+        if name in self.series:
+            return self.series[name]
         near = difflib.get_close_matches(str(name), self.names, n=3)
         hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
         raise ModelError(f"there is no quantity '{name}' in this result{hint}")

@@ -22,12 +22,13 @@ SOURCE, TARGET = 3, 4  # y[SOURCE[k]] is added to out[TARGET[k]]
 SIZES = 5  # length of y, length of out
 
 # parts of a layout
-Q_FROM, Q_TO, V_TO = 0, 1, 2  # x[Q_TO[k]] = q[Q_FROM[k]], x[V_TO[k]] = v[Q_FROM[k]]
-T_TO = 3
-LAM_FROM, LAM_TO = 4, 5
-SLOT_TABLE, SLOT_AT = 6, 7  # per slot: its table, and where the table's piece goes in x
-TABLE_START = 8  # per table: its first break; one more than tables
-ARGUMENTS = 9  # a program: where the tables are read
+Q_FROM, Q_TO, V_TO, A_TO = 0, 1, 2, 3  # x[Q_TO[k]] = q[Q_FROM[k]], and the same for rates and accelerations
+T_TO = 4
+C_TO = 5  # the first of three weights
+LAM_FROM, LAM_TO = 6, 7
+SLOT_TABLE, SLOT_AT = 8, 9  # per slot: its table, and where the table's piece goes in x
+TABLE_START = 10  # per table: its first break; one more than tables
+ARGUMENTS = 11  # a program: where the tables are read
 
 
 class Layout(NamedTuple):
@@ -95,7 +96,25 @@ def load_rates(layout, v, x):
         x[v_to[k]] = v[q_from[k]]
 
 
-@compiled
+@inlined
+def load_accelerations(layout, a, x):
+    """Put accelerations of the coordinates into x."""
+    q_from, a_to = part(layout.places, Q_FROM), part(layout.places, A_TO)
+    for k in range(q_from.shape[0]):
+        x[a_to[k]] = a[q_from[k]]
+
+
+@inlined
+def load_weights(layout, c0, c1, c2, x):
+    """Put the weights of the acceleration, velocity and position tangents into x."""
+    c_to = part(layout.places, C_TO)
+    for k in range(c_to.shape[0]):
+        x[c_to[k]] = c0
+        x[c_to[k] + 1] = c1
+        x[c_to[k] + 2] = c2
+
+
+@inlined
 def load_multipliers(layout, lam, x):
     """Put multipliers (weights of the constraint rows) into x."""
     lam_from, lam_to = part(layout.places, LAM_FROM), part(layout.places, LAM_TO)

@@ -100,7 +100,9 @@ class System:
             _join(self.q_of),
             _join(ranges),
             _join([r + len(q) for r, q in zip(ranges, self.q_of, strict=True)]),
+            _join([r + 2 * len(q) for r, q in zip(ranges, self.q_of, strict=True)]),
             np.array([self.x_at[k] + a["t"] for k, a in enumerate(at)], dtype=_INT),
+            np.array([self.x_at[k] + a["c"] for k, a in enumerate(at)], dtype=_INT),
             _join(self.rows_of),
             _join([self.x_at[k] + a["lam"] + np.arange(len(self.rows_of[k])) for k, a in enumerate(at)]),
         ]
@@ -248,25 +250,11 @@ class System:
         return self._program("curvature", using, outputs, n * n + n + 1)
 
     @cached_property
-    def mass(self) -> np.ndarray:
-        """M as a full n x n array."""
-        using = [k for k, f in enumerate(self.families) if f.energy is not None]
-        outputs = []
-        for k in using:
-            block = self._variant(k, "mass").blocks[0]
-            outputs.append([self.q_of[k][block.rows] * self.n + self.q_of[k][block.columns]])
-        return self._program("mass", using, outputs, self.n * self.n)
+    def dynamics(self) -> Any:
+        """The programs of the equations of motion."""
+        from kempe.system.dynamics import DynamicPrograms
 
-    @cached_property
-    def force(self) -> np.ndarray:
-        """Q; what its kernels give beyond it (Q_q, Q_v) is for solvers that need it and ends in one unused place."""
-        using = [k for k, f in enumerate(self.families) if f.force.numel()]
-        outputs = []
-        for k in using:
-            push, *rest = self._variant(k, "force").blocks
-            unused = [np.full(len(block.rows), self.n, dtype=_INT) for block in rest]
-            outputs.append([self.q_of[k][push.rows], *unused])
-        return self._program("force", using, outputs, self.n + 1)
+        return DynamicPrograms(self)
 
     # --- one-off evaluations from Python -----------------------------------------------------------------------
 
@@ -288,6 +276,12 @@ class System:
         """The constraint residuals."""
         return self.evaluate(self.value, x, q, t)
 
+    def jacobian(self, x: np.ndarray, q: Any, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows, columns and values of Phi_q."""
+        rows, columns = self.jacobian_places
+        out = self.evaluate(self.position, x, q, t)
+        return rows, columns, out[self.m : self.m + len(rows)]
+
     def linear(self, x: np.ndarray, q: Any, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Phi, Phi_q as a full matrix, and nu = -Phi_t."""
         out = self.evaluate(self.position, x, q, t)
@@ -308,11 +302,15 @@ class System:
 
     def mass_matrix(self, x: np.ndarray, q: Any, t: float = 0.0) -> np.ndarray:
         """M(q) as a full matrix."""
-        return self.evaluate(self.mass, x, q, t, np.zeros(self.n)).reshape(self.n, self.n)
+        d = self.dynamics
+        out = self.evaluate(d.explicit, x, q, t, np.zeros(self.n))
+        M = np.zeros((self.n, self.n))
+        M[d.block_rows, d.block_columns] = out[self.n + 3 * self.m :][: len(d.block_rows)]
+        return M
 
     def generalised_force(self, x: np.ndarray, q: Any, t: float, v: Any) -> np.ndarray:
-        """Q(q, v, t)."""
-        return self.evaluate(self.force, x, q, t, v)[: self.n]
+        """Q(q, v, t) less the centrifugal terms of a mass matrix that varies."""
+        return -self.evaluate(self.dynamics.explicit, x, q, t, v)[: self.n]
 
     def index(self, name: str) -> int:
         """The place in q of a coordinate by its full name; KeyError if there is none."""

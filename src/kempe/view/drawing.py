@@ -54,6 +54,15 @@ class Drawing:
     #: Where a turn is driven, and in which sense it starts.
     motors: dict[str, tuple[int, int]] = field(default_factory=dict)
     owner: dict[str | int, str] = field(default_factory=dict)
+    #: The ends of springs and dashpots, and the thin lines of which these and spirals consist.
+    springs: dict[str, tuple[int, int]] = field(default_factory=dict)
+    strokes: dict[str, list[list[int]]] = field(default_factory=dict)
+    #: Forces and torques: straight or curved shafts, and the corners of their heads (the tip is the first).
+    arrows: dict[str, list[int]] = field(default_factory=dict)
+    heads: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    bushings: list[int] = field(default_factory=list)
+    #: Walls of stops, hatched on the right of their direction.
+    walls: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,7 @@
-"""What there is to draw of a mechanism: parts as bars and plates through their joints, ground, guides, wheels, cams."""
+"""What there is to draw of a mechanism: parts as bars and plates through their joints, ground, guides, wheels, cams.
+
+Signs of forces are in ``loads``.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,15 @@ import numpy as np
 from kempe.elements import (
     Belt,
     Body,
+    BumpStop,
+    Bushing,
     CamFlat,
     CamRoller,
     Carrier,
     Curve,
     Driver,
     Element,
+    Force,
     Gear,
     Ground,
     Inertia,
@@ -27,6 +33,9 @@ from kempe.elements import (
     RackAndPinion,
     Revolute,
     RigidLink,
+    Spring,
+    Torque,
+    TorsionSpring,
     Translational,
     Weld,
 )
@@ -34,14 +43,14 @@ from kempe.elements.base import Scalar
 from kempe.elements.curves import Contact
 from kempe.elements.quantities import Distance
 from kempe.model import Model
-from kempe.view import wheels
+from kempe.view import loads, wheels
 from kempe.view.drawing import Circle, Drawing, around
 from kempe.view.stage import Stage, markers_in, markers_of
 
 __all__ = ["Circle", "Drawing", "Scene", "around", "drawing_of"]
 
 #: What is drawn after the other joints, whose points say how large the mechanism is and where a slider's block fits.
-_LATE = (Contact, Translational, PinInSlot, Gear, RackAndPinion, Driver)
+_LATE = (Contact, Translational, PinInSlot, Gear, RackAndPinion, Driver, Spring, Force)
 
 
 class Scene:
@@ -91,6 +100,8 @@ def drawing_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | No
     for name in scene.on_body:
         _body(model.parts[name], scene)  # type: ignore[arg-type]
     drawing.size = stage.span()
+    for element in model.elements.values():
+        loads.sign(element, stage, drawing, drawing.size / loads.PAGE)
     drawing.points = stage.points()
     drawing.pins, drawing.anchors = list(dict.fromkeys(drawing.pins)), list(dict.fromkeys(drawing.anchors))
     used = {*drawing.pins, *drawing.anchors, *(rider for rider, _ in drawing.sliders)}
@@ -144,6 +155,9 @@ def _shape(element: Element, scene: Scene) -> None:
 
 @_shape.register(Inertia)
 @_shape.register(PointMass)
+@_shape.register(TorsionSpring)
+@_shape.register(Torque)
+@_shape.register(BumpStop)
 def _nothing(element: Element, scene: Scene) -> None:
     pass
 
@@ -183,6 +197,26 @@ def _link(element: Link, scene: Scene) -> None:
     scene.drawing.rods[element.name] = (i, j)
     scene.drawing.pins += [i, j]
     scene.drawing.anchors += [k for k, m in zip((i, j), element.markers, strict=True) if isinstance(m.carrier, Ground)]
+
+
+@_shape.register
+def _spring(element: Spring, scene: Scene) -> None:
+    """Its ends; the coil itself is drawn when the size of everything is known (see ``loads``)."""
+    scene.drawing.pins += [scene.attach(m) for m in element.markers]
+
+
+@_shape.register
+def _force(element: Force, scene: Scene) -> None:
+    scene.attach(element.marker)
+
+
+@_shape.register
+def _bushing(element: Bushing, scene: Scene) -> None:
+    i, j = (scene.attach(m) for m in element.markers)
+    scene.drawing.bushings.append(i)
+    scene.drawing.pins.append(j)
+    scene.drawing.anchors += [k for k, m in zip((i, j), element.markers, strict=True) if isinstance(m.carrier, Ground)]
+    scene.drawing.joints[element.name] = i
 
 
 @_shape.register

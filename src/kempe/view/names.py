@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 from kempe.view.drawing import Drawing
 from kempe.view.painter import Painter
-from kempe.view.style import GREY, INK, SMALL, TEXT, shade
+from kempe.view.style import FORCE, GREY, INK, SMALL, TEXT, shade
 
 _COMPASS = [(np.cos(a), np.sin(a)) for a in np.radians([35, 145, -35, -145, 90, 0, 180, -90, 60, 120, -60, -120])]
 
@@ -117,6 +117,7 @@ def _obstacles(axes: Axes, drawing: Drawing, at: np.ndarray, pixel: float) -> _G
         ground.stroke(at[[*outline, outline[0]]])
     pairs = [*drawing.rods.values(), *drawing.belts, *drawing.faces.values(), *drawing.racks.values()]
     pairs += [(foot, tip) for foot, _, tip in drawing.actuators.values()]
+    pairs += drawing.walls.values()
     for first, last in pairs:
         ground.stroke(at[[first, last]])
     for first, last in drawing.guides:
@@ -124,15 +125,17 @@ def _obstacles(axes: Axes, drawing: Drawing, at: np.ndarray, pixel: float) -> _G
         across = np.array([-along[1], along[0]]) * 5.0 * pixel
         for side in (-1, 0, 1):
             ground.stroke(at[[first, last]] + side * across)
-    for curve in drawing.curves.values():
-        ground.stroke(at[curve])
+    for curve in [*drawing.curves.values(), *drawing.arrows.values(), *drawing.heads.values()]:
+        ground.stroke(at[list(curve)])
+    for stroke in [stroke for strokes in drawing.strokes.values() for stroke in strokes]:
+        ground.stroke(at[stroke], 1.5)
     scale = float(axes.transData.transform((1.0, 0.0))[0] - axes.transData.transform((0.0, 0.0))[0])
     turn = np.linspace(0.0, 2.0 * np.pi, 73)
     for circle in drawing.circles:
         rim = np.column_stack([np.cos(turn), np.sin(turn)])
         for out in (0.0, 4.0 * pixel) if circle.fixed else (0.0,):
             ground.stroke(at[circle.centre] + (circle.radius * scale + out) * rim, 0.6)
-    for index in {*drawing.pins, *drawing.dots, *drawing.welds}:
+    for index in {*drawing.pins, *drawing.dots, *drawing.welds, *drawing.bushings}:
         ground.block(at[index] - 3.5 * pixel, at[index] + 3.5 * pixel, 5.0)
     for index in drawing.anchors:
         corner = np.array([10.0, 15.0]) * pixel
@@ -161,6 +164,10 @@ def _names(drawing: Drawing, painter: Painter, at: np.ndarray, scale: float) -> 
             yield _Name(name, "0.35", SMALL, _round(at[index]), "italic")
     for name, ends in [*drawing.rods.items(), *((n, (a, c)) for n, (a, _, c) in drawing.actuators.items())]:
         yield _Name(name, "0.25", TEXT, _beside(at[list(ends)]))
+    for name, ends in drawing.springs.items():
+        yield _Name(name, "0.25", TEXT, _beside(at[list(ends)], 8.0))
+    for name, (tip, *_) in drawing.heads.items():
+        yield _Name(name, FORCE, SMALL, _round(at[tip]))
 
 
 def _round(point: np.ndarray, radius: float = 0.0) -> list[tuple[np.ndarray, np.ndarray, float]]:
@@ -169,8 +176,8 @@ def _round(point: np.ndarray, radius: float = 0.0) -> list[tuple[np.ndarray, np.
     return [(point + radius * np.array(way), np.array(way), gap) for gap in gaps for way in _COMPASS]
 
 
-def _beside(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, float]]:
-    """Places beside a bar, inside or along the edges of a plate, around a single point."""
+def _beside(corners: np.ndarray, spare: float = 0.0) -> list[tuple[np.ndarray, np.ndarray, float]]:
+    """Places beside a bar, inside or along the edges of a plate, around a single point; ``spare`` for what is wide."""
     if len(corners) == 1:
         return _round(corners[0])
     places = [] if len(corners) == 2 else [(corners.mean(axis=0), np.zeros(2), 0.0)]
@@ -180,5 +187,5 @@ def _beside(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, float]]:
             for a, b in edges:
                 along = (b - a) / max(float(np.hypot(*(b - a))), 1e-300)
                 for side in (1.0, -1.0):
-                    places.append((a + share * (b - a), side * np.array([-along[1], along[0]]), gap + 2.0))
+                    places.append((a + share * (b - a), side * np.array([-along[1], along[0]]), gap + 2.0 + spare))
     return places

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
 from kempe.view.drawing import Drawing
-from kempe.view.style import GREY, INK, LINE, PALE, THIN, TITLE, WIDTH, Picture, colour, quiet, tint
+from kempe.view.style import FORCE, GREY, INK, LINE, PALE, THIN, TITLE, WIDTH, Picture, colour, quiet, tint
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 97)
 _ROUND = np.column_stack([np.cos(_TURN), np.sin(_TURN)])
@@ -65,8 +65,9 @@ class Painter:
         self._moves: list[tuple[Any, Where]] = []
         self._start = drawing.points[frame]
         self.colours = {name: colour(k) for k, name in enumerate(drawing.links)}
-        for paint in (self._guides, self._curves, self._circles, self._belts, self._links, self._rods, self._joints):
+        for paint in (self._guides, self._curves, self._circles, self._belts, self._links, self._rods, self._loads):
             paint()
+        self._joints()
 
     @property
     def artists(self) -> list[Any]:
@@ -213,6 +214,28 @@ class Painter:
         for foot, barrel, tip in self.drawing.actuators.values():
             self._line(at(foot, tip), linewidth=2.4, color="0.3", zorder=2.7)
             self._area(made(partial(self._bar, 3.5), foot, barrel), **style)
+
+    def _loads(self) -> None:
+        drawing = self.drawing
+        for name, ends in drawing.walls.items():
+            edge = self.of(name) if name in drawing.owner else GREY
+            self._line(at(*ends), color=edge, linewidth=2.2, solid_capstyle="butt", zorder=2.2)
+            self._line(made(self._wall, *ends), color=edge, linewidth=THIN, zorder=2.2)
+        for strokes in drawing.strokes.values():
+            for stroke in strokes:
+                self._line(at(*stroke), linewidth=1.1, color="0.3", zorder=2.9)
+        for shaft in drawing.arrows.values():
+            self._line(at(*shaft), linewidth=1.5, color=FORCE, solid_capstyle="butt", zorder=4.3)
+        for head in drawing.heads.values():
+            self._area(at(*head), facecolor=FORCE, edgecolor=FORCE, linewidth=0.5, zorder=4.3)
+        if drawing.bushings:
+            rubber = {"markerfacecolor": "0.8", "markeredgecolor": "0.3", "markeredgewidth": 1.0}
+            self._line(at(*drawing.bushings), marker="o", markersize=11.0, linestyle="none", zorder=3.8, **rubber)
+
+    def _wall(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Strokes on the right of a wall."""
+        along = (end - start) / max(float(np.hypot(*(end - start))), 1e-300)
+        return self._hatch(start, end, np.array([along[1], -along[0]]))
 
     def _joints(self) -> None:
         drawing = self.drawing

@@ -10,7 +10,7 @@ import numpy as np
 
 from kempe.view.geometry import Drawing
 from kempe.view.report_page import PLAYER, PLOT_TAPPED
-from kempe.view.style import colour, tint
+from kempe.view.style import FORCE, colour, tint
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
@@ -114,6 +114,7 @@ def _stage(drawing: Drawing, traces: Sequence[Trace]) -> Stage:
     _behind(stage, drawing)
     _circles(stage, drawing)
     _links(stage, drawing)
+    _loads(stage, drawing)
     _joints(stage, drawing)
     for k, trace in enumerate(traces):
         look: dict[str, Any] = dict(marker="circle", size=8, fill_color=trace.colour, line_color="white")
@@ -229,6 +230,18 @@ def _links(stage: Stage, drawing: Drawing) -> None:
     _strokes(stage, "barrels", barrels, ["#555555"] * len(barrels), 11, line_cap="butt")
     alone = [around[0] for around in outlines if len(around) == 1]
     _dots(stage, "single points", alone, marker="circle", size=9, fill_color=INK)
+
+
+def _loads(stage: Stage, drawing: Drawing) -> None:
+    """Springs and dashpots, forces and torques, bushings, walls of stops."""
+    walls = [list(ends) for ends in drawing.walls.values()]
+    _strokes(stage, "walls", walls, [_of(drawing, name, GREY) for name in drawing.walls], 4, line_cap="butt")
+    strokes = [stroke for strokes in drawing.strokes.values() for stroke in strokes]
+    _strokes(stage, "springs", strokes, ["#555555"] * len(strokes), 1.6)
+    _strokes(stage, "arrows", list(drawing.arrows.values()), [FORCE] * len(drawing.arrows), 2.2, line_cap="butt")
+    _areas(stage, "arrow heads", [list(head) for head in drawing.heads.values()], [FORCE] * len(drawing.heads), 1.0)
+    look: dict[str, Any] = dict(marker="circle", size=17, fill_color="#cccccc", line_color="#555555")
+    _dots(stage, "bushings", sorted(set(drawing.bushings)), **look)
 
 
 def _joints(stage: Stage, drawing: Drawing) -> None:

@@ -20,6 +20,7 @@ from kempe.results import Result
 #: Colours that stay apart for most colour-blind readers (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 INK, GREY, PALE = "0.15", "0.55", "0.85"
+FORCE = "#A3003A"  # unlike any link
 TITLE, TEXT, SMALL = 10.0, 8.5, 7.5
 LINE, THIN = 1.4, 0.7
 WIDTH = 6.8  # of a picture, in inches

@@ -44,11 +44,11 @@ def pivot_of(model: Model, quantity: Any, about: Carrier | None = None) -> Marke
         owner = coordinate.owner
         return markers_in(owner.fields["j"])[0] if isinstance(owner, AngleCoordinate) else None
     if isinstance(coordinate, Component) and isinstance(coordinate.part, Body) and coordinate.index == 2:
-        return _hub(model, coordinate.part, about)
+        return hub(model, coordinate.part, about)
     return None
 
 
-def _hub(model: Model, body: Body, about: Carrier | None = None) -> Marker:
+def hub(model: Model, body: Body, about: Carrier | None = None) -> Marker:
     """Where a body is pinned to a carrier, else to the ground, else to anything; its origin when it is not."""
     hubs: dict[str, Marker] = {}
     for joint in model.elements.values():
@@ -127,7 +127,7 @@ def rack_of(element: RackAndPinion, stage: Stage) -> tuple[Wheel, Carrier, np.nd
     assert isinstance(turned, Angle) and isinstance(slid, Displacement) and isinstance(radius, Scalar)
     frame, rack = markers_in(slid)
     pinion = markers_in(turned)[1].carrier
-    centre = _hub(stage.model, pinion, frame.carrier) if isinstance(pinion, Body) else pinion.at((0.0, 0.0))
+    centre = hub(stage.model, pinion, frame.carrier) if isinstance(pinion, Body) else pinion.at((0.0, 0.0))
     r = float(stage.values(radius.value)[0])
     axis = stage.axis(frame)
     # a rim point on the right of the axis moves along it when the pinion turns counter-clockwise

@@ -1,0 +1,83 @@
+"""Accelerations and multipliers in one state, by the formulation of one's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kempe.analysis.assembly import Pose, named_pose
+from kempe.analysis.moving import Moving, starting_state
+from kempe.analysis.posing import Posed
+from kempe.elements import plain_number
+from kempe.errors import ConvergenceError, ModelError
+from kempe.model import Model
+from kempe.solvers import motion as mo
+from kempe.solvers.program import run
+
+
+@dataclass(frozen=True)
+class Accelerations:
+    """Accelerations and multipliers by name, and the state they belong to."""
+
+    values: dict[str, float]
+    multipliers: dict[str, float]
+    pose: Pose
+
+    def __getitem__(self, name: str) -> float:
+        if name in self.values:
+            return self.values[name]
+        if name in self.multipliers:
+            return self.multipliers[name]
+        raise ModelError(f"there is no acceleration or multiplier '{name}'")
+
+    @property
+    def a(self) -> np.ndarray:
+        """The accelerations as an array, in the model's order."""
+        return np.array(list(self.values.values()))
+
+
+def accelerations(
+    model: Model,
+    velocities: Mapping[str, float] | None = None,
+    *,
+    penalty: float | None = None,
+    iterations: int | None = None,
+    start: Pose | None = None,
+    time: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+) -> Accelerations:
+    """Accelerations and multipliers in the assembled pose with consistent velocities.
+
+    Without ``penalty``: the Lagrange multiplier method (eq. 10.89 of Garcia de Jalon and Bayo). With it: the augmented
+    Lagrangian of eq. 10.91, the multipliers starting at zero and updated ``iterations`` times (1 is the pure penalty
+    method; default: until they stand still). Both hold in singular positions and with redundant constraints.
+    """
+    posed = Posed(model, parameters)
+    t = plain_number(time, "the time")
+    q, v, _ = starting_state(posed, t, start, velocities)
+    moving = Moving(posed)
+    _, flexible = moving.linear(q, v, t)
+    compliance = mo.SHIFT * flexible
+    if penalty is not None:
+        compliance = np.full(moving.m, 1.0 / plain_number(penalty, "penalty"))
+    if iterations is not None and iterations < 1:
+        raise ModelError(f"iterations must be at least 1, not {iterations}")
+    eq = moving.equations(compliance)
+    wk = mo.new_work(eq, posed.x)
+    sol = np.zeros(moving.n + moving.m)
+    latches = np.zeros(max(mo.size_out(moving.programs.latches), 1))
+    mo.first_modes(eq, wk, q, v, t, latches)
+    mo.place(eq, wk, q, v, t)
+    run(moving.programs.explicit, wk.x, wk.y, wk.out)
+    if not mo.factor_explicit(eq, wk):
+        raise ConvergenceError("the accelerations cannot be solved for: some part has neither inertia nor a joint")
+    mo.accelerations(eq, wk, v, 0.0, 1.0, 50 if iterations is None else iterations - 1, sol)
+    names = [n[2] for n in posed.system.names]
+    labels = [row.label for row in posed.system.rows]
+    return Accelerations(
+        dict(zip(names, sol[: moving.n].tolist(), strict=True)),
+        dict(zip(labels, sol[moving.n :].tolist(), strict=True)),
+        named_pose(posed, q, v),
+    )

@@ -1,0 +1,273 @@
+"""Simulation: the motion of a mechanism under forces, by any of the formulations of the literature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kempe.analysis.assembly import Pose
+from kempe.analysis.explaining import explain
+from kempe.analysis.integrators import INTEGRATORS, Integrator
+from kempe.analysis.methods import method_named
+from kempe.analysis.moving import Moving, starting_state
+from kempe.analysis.posing import Posed
+from kempe.analysis.times import time_grid
+from kempe.elements import plain_number
+from kempe.errors import ConvergenceError, ModelError
+from kempe.model import Model
+from kempe.results import Result
+from kempe.results.provenance import versions
+from kempe.solvers import course as co
+from kempe.solvers import motion as mo
+from kempe.solvers import quasi_definite as qd
+
+#: So many events are kept in compiled memory before they are handed over.
+EVENTS = 256
+#: So many steps are taken without looking up (for Ctrl-C, progress and checkpoints).
+CHUNK = 20_000
+#: The penalty of a constraint row, in units of the inertia it acts on, where none is given.
+PENALTY = 1e7
+
+
+@dataclass(frozen=True)
+class SwitchEvent:
+    """A switch met on the way: when, which element, into which mode, and the state there."""
+
+    kind: str
+    t: float
+    element: str
+    mode: str
+    message: str
+    q: np.ndarray
+    v: np.ndarray
+
+
+def simulate(
+    model: Model,
+    times: float | Sequence[float] | np.ndarray,
+    *,
+    method: str = "auto",
+    steps: int = 200,
+    tolerance: float = 1e-8,
+    step: float | None = None,
+    max_step: float | None = None,
+    start: Pose | None = None,
+    velocities: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    audit: bool = True,
+    progress: Callable[[float, float], None] | None = None,
+    **options: Any,
+) -> Result:
+    """Simulate: the motion from assembled initial conditions, with reactions and an energy audit.
+
+    ``times`` is an increasing grid of output times, or an end time (then the grid has ``steps`` equal steps from 0).
+    ``method`` names a formulation (see ``kempe.METHODS``); further keywords are its options. ``tolerance`` bounds the
+    local error of positions in mechanism sizes (radians for angles) and of velocities in the same by the fastest
+    motion so far; multipliers are left out of the test. ``step`` takes fixed steps instead.
+
+    ``start`` is where assembly begins (default: the sketch); ``velocities`` names rates ("crank.omega") to start with,
+    kept as far as the joints allow; ``result.initial`` says what was changed.
+    """
+    return Simulation(
+        model, times, method, steps, tolerance, step, max_step, start, velocities, parameters, audit, options
+    ).run(progress)
+
+
+class Simulation:
+    """One run: equations, work space and course, and the events met."""
+
+    def __init__(
+        self,
+        model: Model,
+        times: Any,
+        method: str,
+        steps: int,
+        tolerance: float,
+        step: float | None,
+        max_step: float | None,
+        start: Pose | None,
+        velocities: Mapping[str, float] | None,
+        parameters: Mapping[str, float] | None,
+        audit: bool,
+        options: dict[str, Any],
+    ) -> None:
+        self.grid = time_grid(times, steps)
+        self.method, self.options = method_named(method, options)
+        self.tolerance = _within(tolerance, "tolerance", 1e-14, 0.1)
+        self.step = 0.0 if step is None else _within(step, "step", 0.0, np.inf)
+        span = float(self.grid[-1] - self.grid[0])
+        self.max_step = span if max_step is None else _within(max_step, "max_step", 0.0, np.inf)
+        self.posed = Posed(model, parameters)
+        self.stiff = False
+        self.events: list[SwitchEvent] = []
+        self.integrator: Integrator = INTEGRATORS[self.method.solver](self)
+        self.moving = Moving(self.posed, self.integrator.needs)
+        t0 = float(self.grid[0])
+        q, v, self.initial = starting_state(self.posed, t0, start, velocities)
+        self.mass, self.flexible = self.moving.linear(q, v, t0)
+        self.eq = self.moving.equations(self._compliance())
+        self.wk = mo.new_work(self.eq, self.posed.x)
+        self.course = self._new_course()
+        self._begin(q, v, t0, audit)
+
+    # --- set-up ----------------------------------------------------------------------------------------------------
+
+    def _compliance(self) -> np.ndarray:
+        """The compliance of each constraint row: a shift that refinement takes out, or the inverse of a penalty."""
+        if "penalty" in self.options and self.method.solver == "runge-kutta":
+            return self.inverse_penalty()
+        return max(mo.SHIFT, min(self.tolerance, 1e-3) ** 2) * self.flexible
+
+    def inverse_penalty(self) -> np.ndarray:
+        """The compliance that the penalty of each constraint row means."""
+        penalty = self.options["penalty"]
+        if penalty is None:
+            return self.flexible / PENALTY
+        return np.full(self.moving.m, 1.0 / _within(penalty, "penalty", 0.0, np.inf))
+
+    def _new_course(self) -> co.Course:
+        n, m, K = self.moving.n, self.moving.m, len(self.grid)
+        N, G = n + m, len(self.moving.programs.switches)
+        stops = [getattr(element, "stops", False) for element, _ in self.moving.programs.switches]
+        latches = mo.size_out(self.moving.programs.latches)
+        return co.Course(
+            s=np.zeros(co.SCALARS),
+            x=np.zeros((co.VECTORS, N)),
+            f=np.zeros(self.integrator.memory(n, m)),
+            g=np.zeros((6, G)),
+            latches=np.zeros(max(latches, 1)),
+            stops=np.array(stops, dtype=np.int64),
+            lu=np.zeros(qd.size(self.moving.programs.plan)),
+            grid=self.grid,
+            q_out=np.zeros((K, n)),
+            v_out=np.zeros((K, n)),
+            al_out=np.zeros((K, N)),
+            e_out=np.zeros((K, 6)),
+            event_times=np.zeros(EVENTS),
+            event_switches=np.zeros(EVENTS, dtype=np.int64),
+            event_states=np.zeros((EVENTS, 2 * n + N)),
+        )
+
+    def _begin(self, q: np.ndarray, v: np.ndarray, t: float, audit: bool) -> None:
+        eq, wk, course, n = self.eq, self.wk, self.course, self.moving.n
+        s, x = course.s, course.x
+        x[co.Q, :n], x[co.V, :n], x[co.UNIT] = q, v, 1.0
+        if self.method.name == "canonical":
+            heavy = float(np.max(self.mass * self.posed.scale**2)) / self.posed.scale**2
+            x[co.UNIT, :n] = np.where(self.mass > 0, self.mass, 1e-3 * heavy)
+        settings = {
+            co.T: t,
+            co.END: self.grid[-1],
+            co.TOLERANCE: self.tolerance,
+            co.STEP: self.step,
+            co.LARGEST: self.max_step,
+            co.SWEEPS: self.options.get("iterations", 3),
+            co.PROJECT: self.options.get("project", self.method.name in ("auto", "ali3p")),
+            co.OMEGA: self.options.get("omega", 0.0),
+            co.DAMPING: self.options.get("damping", 1.0),
+            co.KIND: self.method.kind,
+            co.AUDIT: audit and self.moving.programs.has_power,
+            co.STIFF: 0.0 if self.method.solver == "auto" else -1.0,
+            co.LAST_EVENT: -np.inf,
+            co.SMALLEST: 1e-12 * (self.grid[-1] - self.grid[0]),
+        }
+        for key, value in settings.items():
+            s[key] = float(value)
+        mo.first_modes(eq, wk, x[co.Q, :n], x[co.V, :n], t, course.latches)
+        left = mo.consistent(eq, wk, x[co.Q, :n], x[co.V, :n], t, x[co.AL], x[co.EXTRA], np.inf, True)
+        if not left < np.inf:
+            raise ConvergenceError(explain(self, co.SINGULAR))
+        co.arm(eq, wk, course)
+        co.accept(course, t)
+        co.first_step(eq, course, float(self.method.order))
+        self.integrator.begin()
+        co.write_until(eq, wk, course, t, False)
+
+    # --- the run -----------------------------------------------------------------------------------------------------
+
+    def run(self, progress: Callable[[float, float], None] | None) -> Result:
+        """Integrate to the end, or as far as it goes."""
+        s = self.course.s
+        try:
+            while True:
+                s[co.BUDGET] = CHUNK
+                code = self.integrator.advance()
+                self._collect_events()
+                if code in (co.PAUSE, co.EVENTS_FULL):
+                    if progress:
+                        progress(float(s[co.T]), float(s[co.END]))
+                    continue
+                if self.integrator.resumes(code):
+                    continue
+                break
+        except KeyboardInterrupt:
+            return self._result("interrupted", f"interrupted at t = {s[co.T]:.10g}")
+        if code == co.REACHED:
+            return self._result("complete", "the whole time span was covered")
+        if code == co.STOPPED:
+            return self._result("stopped", self.events[-1].message)
+        reason = explain(self, code)
+        raise ConvergenceError(reason, self._result("failed", reason))
+
+    def _collect_events(self) -> None:
+        course, n = self.course, self.moving.n
+        for k in range(int(course.s[co.N_EVENTS])):
+            element, switch = self.moving.programs.switches[course.event_switches[k]]
+            t, state = float(course.event_times[k]), course.event_states[k].copy()
+            note = switch.note or f"{switch.source} -> {switch.target}"
+            message = f"'{element.name}' at t = {t:.10g}: {note}"
+            self.events.append(
+                SwitchEvent("switch", t, element.name, switch.target, message, state[:n], state[n : 2 * n])
+            )
+        course.s[co.N_EVENTS] = 0
+
+    def _result(self, status: str, message: str) -> Result:
+        course, n, system = self.course, self.moving.n, self.posed.system
+        K = int(course.s[co.K_OUT])
+        e = course.e_out[:K]
+        stored = e[:, :3].sum(axis=1)
+        balance = stored - stored[:1].sum() + e[:, 3] - e[:, 4]
+        names = ("kinetic", "potential", "elastic", "dissipated", "supplied")
+        series = {f"energy.{name}": e[:, k].copy() for k, name in enumerate(names)}
+        series["energy.balance"] = balance
+        labels = [row.label for row in system.rows]
+        series.update({f"lambda.{label}": course.al_out[:K, n + k].copy() for k, label in enumerate(labels)})
+        counts = {"steps": co.STEPS, "rejected": co.REJECTED, "evaluations": co.EVALUATIONS}
+        counts["factorisations"] = co.FACTORISATIONS
+        stats: dict[str, Any] = {name: int(course.s[k]) for name, k in counts.items()}
+        stats["largest violation"] = float(course.s[co.VIOLATION])
+        stats["method"] = self.integrator.name
+        return Result(
+            t=self.grid[:K].copy(),
+            q=course.q_out[:K].copy(),
+            v=course.v_out[:K].copy(),
+            a=course.al_out[:K, :n].copy(),
+            columns=list(system.names),
+            success=status in ("complete", "stopped"),
+            status=status,
+            message=message,
+            events=list(self.events),
+            stats=stats,
+            provenance={
+                "analysis": "simulate",
+                "model": self.posed.model.name,
+                "method": self.method.name,
+                "tolerance": self.tolerance,
+                "parameters": dict(zip(self.posed.model.parameters, self.posed.parameters.tolist(), strict=True)),
+                "versions": versions(),
+            },
+            model=self.posed.model,
+            series=series,
+        )
+
+
+def _within(value: Any, what: str, low: float, high: float) -> float:
+    number = plain_number(value, what)
+    if not low < number <= high:
+        raise ModelError(
+            f"{what} must be above {low:g}" + (f" and at most {high:g}" if high < np.inf else "") + f", not {number:g}"
+        )
+    return number

@@ -1,0 +1,179 @@
+"""How each family of compiled integrators is set up, started and continued by a simulation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from kempe.analysis.choosing import choose_basis
+from kempe.analysis.moving import Moving
+from kempe.solvers import bdf, newmark, radau
+from kempe.solvers import course as co
+from kempe.solvers import motion as mo
+from kempe.solvers import runge_kutta as rk
+from kempe.solvers.independent import no_basis
+
+
+class Integrator:
+    """What a simulation asks of an integrator."""
+
+    needs: tuple[str, ...] = ()
+
+    def __init__(self, simulation: Any) -> None:
+        self.simulation = simulation
+
+    @property
+    def name(self) -> str:
+        """The method as statistics report it."""
+        return str(self.simulation.method.name)
+
+    def memory(self, n: int, m: int) -> tuple[int, int]:
+        """Rows and columns of the memory it wants in the course."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Start from the consistent state in the course."""
+        raise NotImplementedError
+
+    def advance(self) -> int:
+        """Go on; returns a code of ``solvers.course``."""
+        raise NotImplementedError
+
+    def resumes(self, code: int) -> bool:
+        """Whether a code that is not an end has been dealt with."""
+        return False
+
+
+class RungeKutta(Integrator):
+    """Explicit Runge-Kutta on the forms of ``solvers.runge_kutta``."""
+
+    def __init__(self, simulation: Any) -> None:
+        super().__init__(simulation)
+        if simulation.method.kind == rk.CANONICAL_FORM:
+            self.needs = ("canonical",)
+
+    def memory(self, n: int, m: int) -> tuple[int, int]:
+        return rk.ROWS, rk.size(n, m)
+
+    def begin(self) -> None:
+        run = self.simulation
+        self.basis = choose_basis(run) if run.method.kind == rk.INDEPENDENT else no_basis()
+        rk.restart(run.eq, run.wk, self.basis, run.course)
+
+    def advance(self) -> int:
+        run = self.simulation
+        return int(rk.advance(run.eq, run.wk, self.basis, run.course))
+
+    def resumes(self, code: int) -> bool:
+        if code != co.RESELECT:
+            return False
+        self.begin()
+        self.simulation.course.s[co.FRESH] = 1.0
+        return True
+
+
+class Newmark(Integrator):
+    """Generalised-alpha and ALI3-P."""
+
+    needs = ("implicit",)
+    TRAPEZOIDAL: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.25, 0.5)
+
+    def memory(self, n: int, m: int) -> tuple[int, int]:
+        return 2, max(4, m)
+
+    def begin(self) -> None:
+        run = self.simulation
+        course, m = run.course, run.moving.m
+        if run.method.name == "alpha":
+            course.f[0, :4] = newmark.constants(run.options["radius"])
+        else:
+            course.f[0, :4] = self.TRAPEZOIDAL
+            course.f[newmark.COMPLIANCE, :m] = run.inverse_penalty()
+            course.s[co.ALPHA] = 1.0 if run.options["penalty"] is None else 2.0
+        newmark.restart(course)
+
+    def advance(self) -> int:
+        run = self.simulation
+        return int(newmark.advance(run.eq, run.wk, run.course))
+
+
+class Bdf(Integrator):
+    """Backward differentiation."""
+
+    needs = ("implicit",)
+
+    def memory(self, n: int, m: int) -> tuple[int, int]:
+        return bdf.ROWS, 2 * n
+
+    def begin(self) -> None:
+        run = self.simulation
+        run.course.s[co.ALPHA] = run.options["order"]
+        run.course.s[co.H] = run.step or 0.1 * run.course.s[co.H]
+        bdf.restart(run.eq, run.course)
+
+    def advance(self) -> int:
+        run = self.simulation
+        return int(bdf.advance(run.eq, run.wk, run.course))
+
+
+class Radau(Integrator):
+    """Radau IIA of order 5."""
+
+    needs = ("implicit",)
+
+    def memory(self, n: int, m: int) -> tuple[int, int]:
+        return 1, 1
+
+    def begin(self) -> None:
+        run = self.simulation
+        self.stages = radau.new_stages(run.eq)
+        radau.restart(run.course)
+        radau.present_powers(run.eq, run.wk, run.course)
+
+    def advance(self) -> int:
+        run = self.simulation
+        return int(radau.advance(run.eq, run.wk, self.stages, run.course))
+
+
+class Auto(Integrator):
+    """Runge-Kutta with projection; Radau from where the motion turns out to be stiff."""
+
+    def __init__(self, simulation: Any) -> None:
+        super().__init__(simulation)
+        self.inner: Integrator = RungeKutta(simulation)
+
+    @property
+    def name(self) -> str:
+        return "auto: radau" if isinstance(self.inner, Radau) else "auto: projection"
+
+    def memory(self, n: int, m: int) -> tuple[int, int]:
+        return self.inner.memory(n, m)
+
+    def begin(self) -> None:
+        self.simulation.course.s[co.STIFF] = 0.0
+        self.inner.begin()
+
+    def advance(self) -> int:
+        return self.inner.advance()
+
+    def resumes(self, code: int) -> bool:
+        run = self.simulation
+        stuck = code in (co.FAILED, co.SINGULAR) and isinstance(self.inner, RungeKutta)
+        if code != co.STIFFNESS and not stuck:
+            return False
+        x = run.wk.x
+        run.moving = Moving(run.posed, Radau.needs, run.moving.massless)
+        run.eq = run.moving.equations(-run.eq.shift[run.moving.n :])
+        run.wk = mo.new_work(run.eq, x)
+        self.inner = Radau(run)
+        run.course.s[co.STIFF] = -1.0
+        self.inner.begin()
+        return True
+
+
+INTEGRATORS: dict[str, type[Integrator]] = {
+    "auto": Auto,
+    "runge-kutta": RungeKutta,
+    "newmark": Newmark,
+    "bdf": Bdf,
+    "radau": Radau,
+}

@@ -1,0 +1,117 @@
+"""The formulations and integrators that simulate offers, by name. A new one is a solver and a line in this table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kempe.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Method:
+    """A formulation with its integrator: which solver runs it, how, and what it can be told."""
+
+    name: str
+    solver: str
+    summary: str
+    kind: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+    order: int = 2
+
+
+METHODS: dict[str, Method] = {
+    m.name: m
+    for m in (
+        Method("auto", "auto", "'projection', and 'radau' from where the motion turns out to be stiff", order=8),
+        Method(
+            "projection",
+            "runge-kutta",
+            "Lagrange multipliers (index 1), explicit Runge-Kutta of order 8, projected to the constraints every step",
+            options={"project": True},
+            order=8,
+        ),
+        Method(
+            "baumgarte",
+            "runge-kutta",
+            "Lagrange multipliers with Baumgarte's stabilisation, explicit Runge-Kutta of order 8",
+            options={"project": False, "omega": 10.0, "damping": 1.0},
+            order=8,
+        ),
+        Method(
+            "penalty",
+            "runge-kutta",
+            "penalty forces instead of multipliers, explicit Runge-Kutta of order 8",
+            options={"project": False, "penalty": None, "omega": 10.0, "damping": 1.0, "iterations": 0},
+            order=8,
+        ),
+        Method(
+            "augmented",
+            "runge-kutta",
+            "augmented Lagrangian in accelerations (eq. 10.91), explicit Runge-Kutta of order 8",
+            options={"project": True, "penalty": None, "omega": 10.0, "damping": 1.0, "iterations": 5},
+            order=8,
+        ),
+        Method(
+            "canonical",
+            "runge-kutta",
+            "augmented Lagrangian in canonical momenta (eq. 10.92), explicit Runge-Kutta of order 8",
+            kind=1,
+            options={"project": True, "penalty": None, "omega": 10.0, "damping": 1.0, "iterations": 5},
+            order=8,
+        ),
+        Method(
+            "independent",
+            "runge-kutta",
+            "independent coordinates by the R matrix (eq. 10.90), chosen again when needed, Runge-Kutta of order 8",
+            kind=2,
+            order=8,
+        ),
+        Method(
+            "alpha",
+            "newmark",
+            "generalised-alpha on index 3, order 2",
+            options={"radius": 0.9},
+        ),
+        Method(
+            "radau",
+            "radau",
+            "Radau IIA of order 5, constraints at velocity level, positions projected: for stiff systems",
+            order=5,
+        ),
+        Method(
+            "bdf",
+            "bdf",
+            "backward differentiation of order 1 to 5, stabilised index 2 (Gear, Gupta, Leimkuhler)",
+            kind=1,
+            options={"order": 5},
+            order=5,
+        ),
+        Method(
+            "bdf3",
+            "bdf",
+            "backward differentiation of order 1 to 5 on index 3, as in DADS",
+            options={"order": 5},
+            order=5,
+        ),
+        Method(
+            "ali3p",
+            "newmark",
+            "augmented Lagrangian of index 3, trapezoidal rule, velocities and accelerations projected, order 2",
+            kind=1,
+            options={"penalty": None},
+        ),
+    )
+}
+
+
+def method_named(name: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
+    """A method and its options, the given ones in place of the defaults."""
+    if name not in METHODS:
+        raise ModelError(f"there is no method '{name}'; the methods are {', '.join(METHODS)}")
+    method = METHODS[name]
+    unknown = [key for key in options if key not in method.options]
+    if unknown:
+        known = ", ".join(method.options) or "none"
+        raise ModelError(f"method '{name}' has no option '{unknown[0]}'; its options: {known}")
+    return method, {**method.options, **options}

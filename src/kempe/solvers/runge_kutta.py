@@ -1,0 +1,485 @@
+"""Explicit Runge-Kutta of order 8 (Dormand and Prince) on forms whose accelerations or velocities can be solved for.
+
+The forms: Lagrange multipliers with projection to the constraints after every step; Baumgarte's stabilisation; penalty;
+augmented Lagrangian in accelerations (eq. 10.91 of Garcia de Jalon and Bayo) and in canonical momenta (eq. 10.92);
+independent coordinates. The integrated vector is [q, v or p, work dissipated, work supplied, integral of Phi].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.integrate import DOP853
+
+from kempe.solvers import quasi_definite as qd
+from kempe.solvers.course import (
+    AL,
+    AUDIT,
+    BUDGET,
+    DAMPING,
+    DISSIPATED,
+    END,
+    EVALUATIONS,
+    EXTRA,
+    FACTORISATIONS,
+    FAILED,
+    FRESH,
+    K_OUT,
+    KIND,
+    LARGEST,
+    OMEGA,
+    PAUSE,
+    POWER_D,
+    POWER_S,
+    PROJECT,
+    RATE,
+    REACHED,
+    REJECTED,
+    RESELECT,
+    RUNAWAY,
+    SIGMA,
+    SINGULAR,
+    SMALLEST,
+    STEP,
+    STEPS,
+    STIFF,
+    STIFFNESS,
+    SUPPLIED,
+    SWEEPS,
+    SWITCHED,
+    TOLERANCE,
+    UNIT,
+    V_S,
+    VIOLATION,
+    H,
+    Q,
+    T,
+    V,
+    accept,
+    after_step,
+)
+from kempe.solvers.independent import independent_accelerations
+from kempe.solvers.jit import borrow, compiled, inlined
+from kempe.solvers.motion import (
+    CANONICAL,
+    ENERGY,
+    EXPLICIT,
+    PLAN,
+    accelerations,
+    explicit_values,
+    factor_explicit,
+    place,
+    project_position,
+    project_velocity,
+    violation,
+)
+from kempe.solvers.pack import part
+from kempe.solvers.program import load_multipliers, load_rates, run
+from kempe.solvers.vectors import copy
+
+INDEX1, CANONICAL_FORM, INDEPENDENT = 0, 1, 2
+
+STAGES = 12
+A = np.ascontiguousarray(np.vstack([DOP853.A[:STAGES, :STAGES], DOP853.B[None, :STAGES]]))
+C = np.ascontiguousarray(DOP853.C[:STAGES])
+E3, E5 = np.ascontiguousarray(DOP853.E3), np.ascontiguousarray(DOP853.E5)
+A_EXTRA, C_EXTRA = np.ascontiguousarray(DOP853.A_EXTRA), np.ascontiguousarray(DOP853.C_EXTRA)
+D = np.ascontiguousarray(DOP853.D)
+#: Beyond this product of step and fastest rate the method is on the edge of its stability.
+STABILITY = 6.1
+
+
+def size(n: int, m: int) -> int:
+    """How long the integrated vector is."""
+    return 2 * n + 2 + m
+
+
+@compiled
+def _canonical(eq, wk, course, t, y, f):
+    """Velocities from momenta: (M + Phi_q^T alpha Phi_q) v = p - ..., and the rate of the momenta; eq. 10.92."""
+    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
+    q, p, total = y[:n], y[n : 2 * n], y[2 * n + 2 :]
+    sol, rhs, r, d, w = wk.w[0], wk.w[1], wk.w[2], wk.w[3], wk.w[4]
+    place(eq, wk, q, p, t)
+    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+    if not factor_explicit(eq, wk):
+        return SINGULAR
+    values, plan = explicit_values(eq, wk), part(eq.indices, PLAN)
+    omega, damping = s[OMEGA], s[DAMPING]
+    for i in range(n):
+        rhs[i] = p[i]
+        sol[i] = 0.0
+    for k in range(m):
+        rhs[n + k] = wk.out[n + m + k] - 2.0 * damping * omega * wk.out[n + k] - omega * omega * total[k]
+        f[2 * n + 2 + k] = wk.out[n + k]
+        sol[n + k] = course.x[SIGMA, n + k]
+    last = np.inf
+    for _ in range(int(s[SWEEPS]) + 1):
+        copy(rhs, r)
+        qd.subtract_product(plan, values, sol, r)
+        qd.solve(plan, wk.lu, r, d, w)
+        change, largest = 0.0, 1e-300
+        for i in range(n):
+            change = max(change, abs(d[i]) / eq.scale[i])
+            largest = max(largest, abs(sol[i] + d[i]) / eq.scale[i])
+        if not change < 0.5 * last:
+            break
+        for i in range(n + m):
+            sol[i] += d[i]
+        last = change
+        if change < 1e-15 * largest:
+            break
+    load_rates(eq.layout, sol[:n], wk.x)
+    load_multipliers(eq.layout, sol[n:], wk.x)
+    run(part(eq.indices, CANONICAL), wk.x, wk.y, wk.out)
+    for i in range(n):
+        f[i] = sol[i]
+        f[n + i] = wk.out[i]
+    return REACHED
+
+
+@compiled
+def rhs(eq, wk, basis, course, t, y, f, al):
+    """The rate of the integrated vector; accelerations and multipliers go to ``al`` where the form has them."""
+    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
+    s[EVALUATIONS] += 1
+    s[FACTORISATIONS] += 1
+    f[2 * n] = 0.0
+    f[2 * n + 1] = 0.0
+    if s[KIND] == CANONICAL_FORM:
+        code = _canonical(eq, wk, course, t, y, f)
+        if code != REACHED:
+            return code
+        copy(wk.w[0], al)
+        if s[AUDIT] > 0:
+            # sigma takes the place of lambda: only the power of applied forces is meant here
+            run(part(eq.indices, ENERGY), wk.x, wk.y, wk.e)
+            f[2 * n] = wk.e[3]
+            f[2 * n + 1] = wk.e[4]
+        return REACHED
+    if s[KIND] == INDEPENDENT:
+        code = independent_accelerations(eq, wk, basis, t, y, al)
+        if code != REACHED:
+            return code
+    else:
+        place(eq, wk, y[:n], y[n : 2 * n], t)
+        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+        if not factor_explicit(eq, wk):
+            return SINGULAR
+        accelerations(eq, wk, y[n : 2 * n], s[OMEGA], s[DAMPING], int(s[SWEEPS]), al)
+    for i in range(n):
+        f[i] = y[n + i]
+        f[n + i] = al[i]
+    for k in range(m):
+        f[2 * n + 2 + k] = 0.0
+    if s[AUDIT] > 0:
+        load_multipliers(eq.layout, al[n:], wk.x)
+        run(part(eq.indices, ENERGY), wk.x, wk.y, wk.e)
+        f[2 * n] = wk.e[3]
+        f[2 * n + 1] = wk.e[4]
+    return REACHED
+
+
+# rows of course.f: dense output, then the stages (the last three serve the dense output), then vectors
+STAGE, Y, Y_NEW, LAST = 7, 23, 24, 25
+ROWS = 26
+
+
+@compiled
+def restart(eq, wk, basis, course):
+    """Begin from the present q and v: integrated vector and first stage."""
+    s, n = course.s, eq.scale.shape[0]
+    y = course.f[Y]
+    for i in range(n):
+        y[i] = course.x[Q, i]
+        y[n + i] = course.x[V, i]
+    y[2 * n] = s[DISSIPATED]
+    y[2 * n + 1] = s[SUPPLIED]
+    if s[KIND] == CANONICAL_FORM:
+        _momenta(eq, wk, course, y)
+    code = rhs(eq, wk, basis, course, s[T], y, course.f[STAGE], course.x[AL])
+    _after_canonical(eq, wk, course)
+    s[POWER_D], s[POWER_S] = course.f[STAGE, 2 * n], course.f[STAGE, 2 * n + 1]
+    return code
+
+
+@compiled
+def _momenta(eq, wk, course, y):
+    """P = M v + Phi_q^T sigma with the sigma at hand."""
+    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
+    place(eq, wk, course.x[Q, :n], course.x[V, :n], course.s[T])
+    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+    sol, r = wk.w[0], wk.w[1]
+    for i in range(n):
+        sol[i] = course.x[V, i]
+        r[i] = 0.0
+    for k in range(m):
+        sol[n + k] = course.x[SIGMA, n + k]
+        r[n + k] = 0.0
+    qd.subtract_product(part(eq.indices, PLAN), explicit_values(eq, wk), sol, r)
+    for i in range(n):
+        y[n + i] = -r[i]
+
+
+@compiled
+def _after_canonical(eq, wk, course):
+    """Keep sigma for a warm start, and let AL hold true accelerations and multipliers."""
+    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
+    if course.s[KIND] == CANONICAL_FORM:
+        for k in range(m):
+            course.x[SIGMA, n + k] = course.x[AL, n + k]
+        place(eq, wk, course.x[Q, :n], course.x[V, :n], course.s[T])
+        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+        accelerations(eq, wk, course.x[V, :n], 0.0, 1.0, int(course.s[SWEEPS]), course.x[AL])
+
+
+@compiled
+def _stages(eq, wk, basis, course, h):
+    """The stages of a step of length h, and the new vector."""
+    s, f = course.s, course.f
+    ny = f.shape[1]
+    for stage in range(1, STAGES + 1):
+        for k in range(ny):
+            f[Y_NEW, k] = 0.0
+        for j in range(stage):
+            weight = A[stage, j]
+            if weight != 0.0:
+                for k in range(ny):
+                    f[Y_NEW, k] += weight * f[STAGE + j, k]
+        for k in range(ny):
+            f[Y_NEW, k] = f[Y, k] + h * f[Y_NEW, k]
+        if stage == STAGES - 1:
+            copy(f[Y_NEW], f[LAST])
+        if stage < STAGES:
+            code = rhs(eq, wk, basis, course, s[T] + C[stage] * h, f[Y_NEW], f[STAGE + stage], wk.w[6])
+            if code != REACHED:
+                return code
+    return REACHED
+
+
+@compiled
+def _error(eq, course, h):
+    """The estimated error of the step in units of the tolerance: position by size, velocity by size and rate."""
+    s, f, n = course.s, course.f, eq.scale.shape[0]
+    rate = max(s[RATE], 1e-300)
+    e3, e5 = 0.0, 0.0
+    for k in range(2 * n):
+        three, five = 0.0, 0.0
+        for j in range(STAGES):
+            three += E3[j] * f[STAGE + j, k]
+            five += E5[j] * f[STAGE + j, k]
+        unit = eq.scale[k] if k < n else eq.scale[k - n] * rate * course.x[UNIT, k - n]
+        e3 += (three / unit) ** 2
+        e5 += (five / unit) ** 2
+    if e5 == 0.0 and e3 == 0.0:
+        return 0.0
+    return h * e5 / np.sqrt((e5 + 0.01 * e3) * 2 * n) / s[TOLERANCE]
+
+
+@compiled
+def _finish(eq, wk, basis, course, t, limit):
+    """The state at the end of a step from the new vector: projected if wished, with its rate as stage 12."""
+    s, f, n, m = course.s, course.f, eq.scale.shape[0], eq.row_scale.shape[0]
+    y, rate = f[Y_NEW], f[STAGE + STAGES]
+    al = wk.w[6]
+    q, v = y[:n], y[n : 2 * n]
+    if s[KIND] == CANONICAL_FORM:
+        code = rhs(eq, wk, basis, course, t, y, rate, al)
+        if code != REACHED:
+            return code
+        for k in range(m):
+            course.x[SIGMA, n + k] = al[n + k]
+        for i in range(n):
+            course.x[V_S, i] = rate[i]
+        v = course.x[V_S, :n]
+    elif s[KIND] == INDEPENDENT or s[PROJECT] == 0:
+        code = rhs(eq, wk, basis, course, t, y, rate, al)
+        if code != REACHED:
+            return code
+        s[VIOLATION] = max(s[VIOLATION], violation(eq, wk.out[n:]))
+    if s[PROJECT] > 0:
+        left = project_position(eq, wk, q, t, course.x[EXTRA], limit)
+        if not left < np.inf:
+            return FAILED
+        s[VIOLATION] = max(s[VIOLATION], left)
+        place(eq, wk, q, v, t)
+        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+        s[FACTORISATIONS] += 1
+        if not factor_explicit(eq, wk):
+            return SINGULAR
+        moved = project_velocity(eq, wk, v, 1)
+        if not moved < np.inf:
+            return FAILED
+        if s[KIND] == INDEX1:
+            if moved > 1e-16 * s[RATE]:
+                load_rates(eq.layout, v, wk.x)
+                run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+            accelerations(eq, wk, v, s[OMEGA], s[DAMPING], int(s[SWEEPS]), al)
+            _rates(eq, wk, course, y, al, rate)
+    if s[KIND] == CANONICAL_FORM:
+        accept(course, t)
+        for i in range(n):
+            course.x[Q, i] = q[i]
+            course.x[V, i] = v[i]
+        if s[PROJECT] > 0:
+            _momenta(eq, wk, course, y)
+            code = rhs(eq, wk, basis, course, t, y, rate, al)
+            if code != REACHED:
+                return code
+        copy(al, course.x[AL])
+        _after_canonical(eq, wk, course)
+    else:
+        accept(course, t)
+        for i in range(n):
+            course.x[Q, i] = q[i]
+            course.x[V, i] = v[i]
+        copy(al, course.x[AL])
+    s[DISSIPATED], s[SUPPLIED] = y[2 * n], y[2 * n + 1]
+    s[POWER_D], s[POWER_S] = rate[2 * n], rate[2 * n + 1]
+    return REACHED
+
+
+@compiled
+def _rates(eq, wk, course, y, al, f):
+    """The rate of the integrated vector from known accelerations."""
+    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
+    for i in range(n):
+        f[i] = y[n + i]
+        f[n + i] = al[i]
+    f[2 * n] = 0.0
+    f[2 * n + 1] = 0.0
+    for k in range(m):
+        f[2 * n + 2 + k] = 0.0
+    if course.s[AUDIT] > 0:
+        load_multipliers(eq.layout, al[n:], wk.x)
+        run(part(eq.indices, ENERGY), wk.x, wk.y, wk.e)
+        f[2 * n] = wk.e[3]
+        f[2 * n + 1] = wk.e[4]
+
+
+@compiled
+def _dense(eq, wk, basis, course, h):
+    """Coefficients of the dense output of order 7."""
+    s, f = course.s, course.f
+    ny = f.shape[1]
+    for extra in range(3):
+        for k in range(ny):
+            f[LAST, k] = 0.0
+        for j in range(STAGES + 1 + extra):
+            weight = A_EXTRA[extra, j]
+            if weight != 0.0:
+                for k in range(ny):
+                    f[LAST, k] += weight * f[STAGE + j, k]
+        for k in range(ny):
+            f[LAST, k] = f[Y, k] + h * f[LAST, k]
+        code = rhs(eq, wk, basis, course, s[T] - h + C_EXTRA[extra] * h, f[LAST], f[STAGE + 13 + extra], wk.w[6])
+        if code != REACHED:
+            return code
+    for k in range(ny):
+        change = f[Y_NEW, k] - f[Y, k]
+        f[0, k] = change
+        f[1, k] = h * f[STAGE, k] - change
+        f[2, k] = 2.0 * change - h * (f[STAGE, k] + f[STAGE + STAGES, k])
+    for r in range(4):
+        for k in range(ny):
+            f[3 + r, k] = 0.0
+        for j in range(16):
+            weight = D[r, j]
+            if weight != 0.0:
+                for k in range(ny):
+                    f[3 + r, k] += h * weight * f[STAGE + j, k]
+    return REACHED
+
+
+@compiled
+def _looks_stiff(eq, course, h):
+    """Whether the step is about as long as stability allows."""
+    f, n = course.f, eq.scale.shape[0]
+    dq, dv, da = 0.0, 0.0, 0.0
+    for i in range(n):
+        dq += ((f[Y_NEW, i] - f[LAST, i]) / eq.scale[i]) ** 2
+        dv += ((f[Y_NEW, n + i] - f[LAST, n + i]) / eq.scale[i]) ** 2
+        da += ((f[STAGE + STAGES, n + i] - f[STAGE + STAGES - 1, n + i]) / eq.scale[i]) ** 2
+    if not (dq > 0.0 and dv > 0.0):
+        return False
+    return h * min(np.sqrt(da / dv), (da / dq) ** 0.25) > STABILITY
+
+
+@inlined
+def fastest(eq, course):
+    """The fastest motion so far, in sizes per time."""
+    s = course.s
+    for i in range(eq.scale.shape[0]):
+        s[RATE] = max(s[RATE], abs(course.x[V, i]) / eq.scale[i])
+
+
+@compiled
+def advance(equations, work, basis_, course_):
+    """Integrate until the end, an event that stops, or trouble."""
+    eq, wk, basis, course = borrow(equations), borrow(work), borrow(basis_), borrow(course_)
+    s, f = course.s, course.f
+    own = s[KIND] != CANONICAL_FORM
+    while s[T] < s[END]:
+        if s[BUDGET] <= 0:
+            return PAUSE
+        s[BUDGET] -= 1
+        h = s[STEP] if s[STEP] > 0 else min(s[H], s[LARGEST])
+        left = s[END] - s[T]
+        if h > 0.9999999 * left:
+            h = left
+        elif s[STEP] == 0 and h > 0.5 * left:
+            h = 0.5 * left
+        if not s[T] + h > s[T]:
+            return FAILED
+        code = _stages(eq, wk, basis, course, h)
+        error = 0.0
+        if code == REACHED:
+            error = _error(eq, course, h)
+            if not (error <= 1.0 or (s[STEP] > 0 and error < np.inf)):
+                code = FAILED
+                s[H] = h * max(0.2, 0.9 * error ** (-0.125)) if error < np.inf else 0.1 * h
+            else:
+                t = s[END] if h == left else s[T] + h
+                code = _finish(eq, wk, basis, course, t, 1e3 * max(s[TOLERANCE], 1e-12) if s[STEP] == 0 else np.inf)
+                if code != REACHED:
+                    s[H] = 0.25 * h
+        else:
+            s[H] = 0.25 * h
+        if code != REACHED:
+            s[REJECTED] += 1
+            if code == RESELECT and s[FRESH] == 0:
+                return RESELECT
+            if s[STEP] > 0 or h < s[SMALLEST]:
+                return code
+            continue
+        s[FRESH] = 0.0
+        s[STEPS] += 1
+        fastest(eq, course)
+        if not s[RATE] < 1e12 / max(h, 1e-300):
+            return RUNAWAY
+        if s[STIFF] >= 0 and own:
+            if _looks_stiff(eq, course, h):
+                s[STIFF] += 1
+            elif s[STIFF] > 0:
+                s[STIFF] -= 0.25
+        if s[STEP] == 0:
+            grow = 0.9 * max(error, 1e-10) ** (-0.125)
+            s[H] = h * min(6.0, max(0.333, grow))
+        needed = s[K_OUT] < course.grid.shape[0] and course.grid[int(s[K_OUT])] < s[T]
+        if own and (needed or course.g.shape[1] > 0):
+            code = _dense(eq, wk, basis, course, h)
+            if code != REACHED:
+                return code
+        code = after_step(eq, wk, course, own)
+        if s[SWITCHED] > 0:
+            s[H] = min(s[H], h) * 0.1
+            again = restart(eq, wk, basis, course)
+            if again != REACHED:
+                return again
+        else:
+            copy(f[Y_NEW], f[Y])
+            copy(f[STAGE + STAGES], f[STAGE])
+        if code != REACHED:
+            return code
+        if s[STIFF] > 15:
+            return STIFFNESS
+    return REACHED
