@@ -46,6 +46,7 @@ from kempe.analysis import (
     kinematics,
     mobility,
     ranks,
+    resume,
     simulate,
 )
 from kempe.api import Equations, Mechanism, load
@@ -127,6 +128,7 @@ __all__ = [
     "polar",
     "polynomial345",
     "ranks",
+    "resume",
     "sign",
     "simulate",
     "sin",

@@ -3,6 +3,7 @@
 from kempe.analysis.accelerations import Accelerations, accelerations
 from kempe.analysis.assembly import Pose, assemble
 from kempe.analysis.check import Finding, check
+from kempe.analysis.checkpoints import resume
 from kempe.analysis.dynamics import simulate
 from kempe.analysis.kinematics import kinematics
 from kempe.analysis.methods import METHODS
@@ -24,5 +25,6 @@ __all__ = [
     "kinematics",
     "mobility",
     "ranks",
+    "resume",
     "simulate",
 ]

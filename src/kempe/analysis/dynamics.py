@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,9 @@ from kempe.solvers import quasi_definite as qd
 
 #: So many events are kept in compiled memory before they are handed over.
 EVENTS = 256
-#: So many steps are taken without looking up (for Ctrl-C, progress and checkpoints).
-CHUNK = 20_000
+#: Compiled code looks up (for Ctrl-C, progress and checkpoints) about this often, in seconds; at first after so many
+#: steps. Checkpoints are written about so often.
+LOOK_UP, FIRST_CHUNK, SAVE_EVERY = 0.3, 200, 30.0
 #: The penalty of a constraint row, in units of the inertia it acts on, where none is given.
 PENALTY = 1e7
 
@@ -58,6 +61,7 @@ def simulate(
     velocities: Mapping[str, float] | None = None,
     parameters: Mapping[str, float] | None = None,
     audit: bool = True,
+    checkpoint: str | Path | None = None,
     progress: Callable[[float, float], None] | None = None,
     **options: Any,
 ) -> Result:
@@ -69,11 +73,16 @@ def simulate(
     motion so far; multipliers are left out of the test. ``step`` takes fixed steps instead.
 
     ``start`` is where assembly begins (default: the sketch); ``velocities`` names rates ("crank.omega") to start with,
-    kept as far as the joints allow; ``result.initial`` says what was changed.
+    kept as far as the joints allow; ``result.initial`` says what was changed. ``audit=False`` leaves out the work of
+    forces and drivers (``energy.dissipated``, ``energy.supplied``), which saves a little time.
+
+    Memory is bounded by the output grid, not by the number of steps. Ctrl-C returns what exists, with the status
+    "interrupted". ``checkpoint`` names a file that is kept up to date (every half minute, and on Ctrl-C), from which
+    :func:`kempe.resume` goes on. ``progress`` is called now and then with the time reached and the end.
     """
-    return Simulation(
-        model, times, method, steps, tolerance, step, max_step, start, velocities, parameters, audit, options
-    ).run(progress)
+    settings: dict[str, Any] = {"method": method, "tolerance": tolerance, "step": step, "max_step": max_step}
+    settings |= {"parameters": dict(parameters or {}), "audit": audit, "options": options, "steps": steps}
+    return Simulation(model, times, start=start, velocities=velocities, **settings).run(progress, checkpoint)
 
 
 class Simulation:
@@ -83,17 +92,29 @@ class Simulation:
         self,
         model: Model,
         times: Any,
-        method: str,
-        steps: int,
-        tolerance: float,
-        step: float | None,
-        max_step: float | None,
-        start: Pose | None,
-        velocities: Mapping[str, float] | None,
-        parameters: Mapping[str, float] | None,
-        audit: bool,
-        options: dict[str, Any],
+        *,
+        method: str = "auto",
+        steps: int = 200,
+        tolerance: float = 1e-8,
+        step: float | None = None,
+        max_step: float | None = None,
+        start: Pose | None = None,
+        velocities: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        audit: bool = True,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
+        options = dict(options or {})
+        #: How it was called, but for times and start: a checkpoint keeps this.
+        self.arguments = {
+            "method": method,
+            "tolerance": tolerance,
+            "step": step,
+            "max_step": max_step,
+            "parameters": dict(parameters or {}),
+            "audit": audit,
+            "options": options,
+        }
         self.grid = time_grid(times, steps)
         self.method, self.options = method_named(method, options)
         self.tolerance = _within(tolerance, "tolerance", 1e-14, 0.1)
@@ -131,7 +152,7 @@ class Simulation:
     def _new_course(self) -> co.Course:
         n, m, K = self.moving.n, self.moving.m, len(self.grid)
         N, G = n + m, len(self.moving.programs.switches)
-        stops = [getattr(element, "stops", False) for element, _ in self.moving.programs.switches]
+        stops = [switch.stops for _, switch in self.moving.programs.switches]
         latches = mo.size_out(self.moving.programs.latches)
         return co.Course(
             s=np.zeros(co.SCALARS),
@@ -169,7 +190,7 @@ class Simulation:
             co.OMEGA: self.options.get("omega", 0.0),
             co.DAMPING: self.options.get("damping", 1.0),
             co.KIND: self.method.kind,
-            co.AUDIT: audit and self.moving.programs.has_power,
+            co.AUDIT: (1 + self.moving.programs.rheonomic) if audit and self.moving.programs.has_power else 0,
             co.STIFF: 0.0 if self.method.solver == "auto" else -1.0,
             co.LAST_EVENT: -np.inf,
             co.SMALLEST: 1e-12 * (self.grid[-1] - self.grid[0]),
@@ -180,30 +201,51 @@ class Simulation:
         left = mo.consistent(eq, wk, x[co.Q, :n], x[co.V, :n], t, x[co.AL], x[co.EXTRA], np.inf, True)
         if not left < np.inf:
             raise ConvergenceError(explain(self, co.SINGULAR))
+        self.redundant = self._redundant_rows()
         co.arm(eq, wk, course)
         co.accept(course, t)
         co.first_step(eq, course, float(self.method.order))
         self.integrator.begin()
         co.write_until(eq, wk, course, t, False)
 
+    def _redundant_rows(self) -> list[str]:
+        """Constraint rows that depend on others at the start: their pivots are hardly more than the shift."""
+        plan, n = self.moving.programs.plan, self.moving.n
+        order, diagonal = (plan[plan[k] : plan[k + 1]] for k in (qd.ORDER, qd.DIAGONAL))
+        pivot = np.zeros(len(order))
+        pivot[order] = 1.0 / np.abs(self.wk.lu[diagonal])  # the factors hold reciprocals
+        weak = pivot[n:] < 1e-6 * self.flexible
+        return [self.posed.system.rows[k].label for k in np.flatnonzero(weak)]
+
     # --- the run -----------------------------------------------------------------------------------------------------
 
-    def run(self, progress: Callable[[float, float], None] | None) -> Result:
+    def run(
+        self, progress: Callable[[float, float], None] | None = None, checkpoint: str | Path | None = None
+    ) -> Result:
         """Integrate to the end, or as far as it goes."""
-        s = self.course.s
+        from kempe.analysis.checkpoints import write_checkpoint
+
+        s, chunk, saved = self.course.s, FIRST_CHUNK, monotonic()
         try:
             while True:
-                s[co.BUDGET] = CHUNK
+                s[co.BUDGET], begun = chunk, monotonic()
                 code = self.integrator.advance()
                 self._collect_events()
                 if code in (co.PAUSE, co.EVENTS_FULL):
+                    now = monotonic()
+                    chunk = max(1, int(chunk * min(10.0, LOOK_UP / max(now - begun, 1e-3))))
                     if progress:
                         progress(float(s[co.T]), float(s[co.END]))
+                    if checkpoint is not None and now - saved > SAVE_EVERY:
+                        write_checkpoint(self, checkpoint)
+                        saved = now
                     continue
                 if self.integrator.resumes(code):
                     continue
                 break
         except KeyboardInterrupt:
+            if checkpoint is not None:
+                write_checkpoint(self, checkpoint)
             return self._result("interrupted", f"interrupted at t = {s[co.T]:.10g}")
         if code == co.REACHED:
             return self._result("complete", "the whole time span was covered")
@@ -216,6 +258,8 @@ class Simulation:
         course, n = self.course, self.moving.n
         for k in range(int(course.s[co.N_EVENTS])):
             element, switch = self.moving.programs.switches[course.event_switches[k]]
+            if not switch.told:
+                continue
             t, state = float(course.event_times[k]), course.event_states[k].copy()
             note = switch.note or f"{switch.source} -> {switch.target}"
             message = f"'{element.name}' at t = {t:.10g}: {note}"
@@ -240,6 +284,11 @@ class Simulation:
         stats: dict[str, Any] = {name: int(course.s[k]) for name, k in counts.items()}
         stats["largest violation"] = float(course.s[co.VIOLATION])
         stats["method"] = self.integrator.name
+        if self.redundant:
+            stats["redundant constraints"] = self.redundant
+            listed = ", ".join(f"'{label}'" for label in self.redundant[:6])
+            more = f" and {len(self.redundant) - 6} more" if len(self.redundant) > 6 else ""
+            message += f"; redundant: {listed}{more} (the motion is the same without, their reactions are not unique)"
         return Result(
             t=self.grid[:K].copy(),
             q=course.q_out[:K].copy(),

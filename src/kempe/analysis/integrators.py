@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from kempe.analysis.choosing import choose_basis
 from kempe.analysis.moving import Moving
 from kempe.solvers import bdf, newmark, radau
@@ -41,6 +43,13 @@ class Integrator:
     def resumes(self, code: int) -> bool:
         """Whether a code that is not an end has been dealt with."""
         return False
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Its memory besides the course, for checkpoints."""
+        return {"x": self.simulation.wk.x, "lu": self.simulation.wk.lu}
+
+    def catch_up(self, name: str) -> None:
+        """Become the integrator that a checkpoint was written by."""
 
 
 class RungeKutta(Integrator):
@@ -133,6 +142,9 @@ class Radau(Integrator):
         run = self.simulation
         return int(radau.advance(run.eq, run.wk, self.stages, run.course))
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {**super().arrays(), **self.stages._asdict()}
+
 
 class Auto(Integrator):
     """Runge-Kutta with projection; Radau from where the motion turns out to be stiff."""
@@ -156,10 +168,21 @@ class Auto(Integrator):
         return self.inner.advance()
 
     def resumes(self, code: int) -> bool:
-        run = self.simulation
         stuck = code in (co.FAILED, co.SINGULAR) and isinstance(self.inner, RungeKutta)
         if code != co.STIFFNESS and not stuck:
             return False
+        self._become_radau()
+        return True
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return self.inner.arrays()
+
+    def catch_up(self, name: str) -> None:
+        if name == "auto: radau":
+            self._become_radau()
+
+    def _become_radau(self) -> None:
+        run = self.simulation
         x = run.wk.x
         run.moving = Moving(run.posed, Radau.needs, run.moving.massless)
         run.eq = run.moving.equations(-run.eq.shift[run.moving.n :])
@@ -167,7 +190,6 @@ class Auto(Integrator):
         self.inner = Radau(run)
         run.course.s[co.STIFF] = -1.0
         self.inner.begin()
-        return True
 
 
 INTEGRATORS: dict[str, type[Integrator]] = {

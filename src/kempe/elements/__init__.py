@@ -4,6 +4,7 @@ from kempe.elements.base import Element, Field, KernelSource, Part, Table, check
 from kempe.elements.curves import CamFlat, CamRoller, Curve, PointOnCurve, curve, curve_through, polar
 from kempe.elements.drivers import Driver, PointDriver
 from kempe.elements.equations import SystemEquations
+from kempe.elements.events import Event
 from kempe.elements.forces import Bushing, Force, Spring, SpringDamper, Torque, TorsionSpring
 from kempe.elements.joints import (
     Belt,
@@ -50,6 +51,7 @@ __all__ = [
     "Curve",
     "Driver",
     "Element",
+    "Event",
     "Field",
     "Force",
     "Gear",

@@ -51,6 +51,10 @@ class Switch:
     target: str
     latch: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    #: Whether the run ends here.
+    stops: bool = False
+    #: False for switches that nobody needs to hear of.
+    told: bool = True
 
 
 class Source:

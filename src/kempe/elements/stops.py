@@ -52,7 +52,9 @@ class BumpStop(Element):
         beyond = x.quantity.above(x.limit)
         x.depth = beyond if x.side == "above" else -beyond
         x.approach = x.d(x.depth)
-        pressed, n = ca.fmax(x.depth, 0.0), x.exponent
+        # a linear spring needs no guard against negative depths and is smooth without: steps end beyond a switch
+        n = x.exponent
+        pressed = x.depth if n is None else ca.fmax(x.depth, 0.0)
         x.spring = x.stiffness * (pressed if n is None else pressed**n)
         x.stored = x.stiffness * (pressed**2 / 2 if n is None else pressed ** (n + 1) / (n + 1))
         x.damper = 0.0 if x.damping is None else x.damping * x.approach

@@ -161,6 +161,7 @@ class MechanismModel(Model):
     cam_flat = _adds(el.CamFlat)
     constraint = _adds(el.UserConstraint)
     driver = _adds(el.Driver)
+    event = _adds(el.Event)
     point_driver = _adds(el.PointDriver)
     rack_and_pinion = _adds(el.RackAndPinion)
 

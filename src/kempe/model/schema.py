@@ -19,8 +19,8 @@ VERSION = 1
 
 #: Argument name -> what it may be; any other argument is a number.
 ROLES: dict[str, str] = {
-    **dict.fromkeys(("name", "fixed", "ends", "side"), "text"),
-    **dict.fromkeys(("internal", "crossed", "closed", "periodic"), "flag"),
+    **dict.fromkeys(("name", "fixed", "ends", "side", "direction"), "text"),
+    **dict.fromkeys(("internal", "crossed", "closed", "periodic", "rate", "stop"), "flag"),
     **dict.fromkeys(("at", "on_i", "on_j", "axis", "teeth", "radii", "centre", "span"), "vector"),
     **dict.fromkeys(("i", "j", "carrier", "frame", "point", "first", "second", "part", "reaction"), "part"),
     **dict.fromkeys(("motion", "x", "y", "force", "torque"), "law"),

@@ -41,8 +41,9 @@ from kempe.solvers.course import (
     T,
     V,
     accept,
+    accumulate,
     after_step,
-    simpson,
+    present_powers,
 )
 from kempe.solvers.jit import borrow, compiled
 from kempe.solvers.motion import PLAN, RESIDUAL, TANGENT, VELOCITY, place_all
@@ -292,7 +293,7 @@ def advance(equations, work, course_):
             f[order + 1, i] = d
             for k in range(order, -1, -1):
                 f[k, i] += f[k + 1, i]
-        simpson(eq, wk, course)
+        accumulate(eq, wk, course)
         s[MEMORY_2] += 1
         if s[STEP] > 0:
             if s[MEMORY_2] > order and order < s[ALPHA]:
@@ -304,6 +305,7 @@ def advance(equations, work, course_):
         if s[SWITCHED] > 0:
             s[H] = min(s[H], h) * 0.02
             restart(eq, course)
+            present_powers(eq, wk, course)
         if code != REACHED:
             return code
     return REACHED

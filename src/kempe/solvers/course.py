@@ -17,7 +17,8 @@ from kempe.solvers.program import load, run
 from kempe.solvers.vectors import copy
 
 # rows of the state: position, velocity, [acceleration, multipliers]; the same before the last step; scratch; the unit
-# of the second half of the integrated vector (mass for momenta, else 1); multipliers of the canonical form
+# of the second half of the integrated vector (mass for momenta, else 1); multipliers of the canonical form, or
+# algorithmic accelerations
 Q, V, AL, Q_0, V_0, AL_0, Q_S, V_S, AL_S, EXTRA, UNIT, SIGMA = range(12)
 VECTORS = 12
 
@@ -43,7 +44,7 @@ VECTORS = 12
     DAMPING,
     SWEEPS,
     PROJECT,
-    AUDIT,  # whether work is accumulated
+    AUDIT,  # 1: work is accumulated; 2: and there are constraints that move
     K_OUT,  # the next output point
     N_EVENTS,
     STEPS,
@@ -63,8 +64,9 @@ VECTORS = 12
     FRESH,  # 1 when independent coordinates have just been chosen
     ORDER,
     MEMORY_2,
-) = range(40)
-SCALARS = 40
+    ENERGY,  # the largest kinetic energy seen
+) = range(41)
+SCALARS = 41
 
 REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT = range(10)
 
@@ -339,28 +341,49 @@ def _meet(eq, wk, course, own, number, theta):
     return REACHED
 
 
-@inlined
+@compiled
+def powers_within(eq, wk, course, theta):
+    """Leave the powers within the last step (theta = 1: at its end) in ``wk.e``, by Hermite interpolation.
+
+    Where constraints move (``AUDIT`` = 2) the multipliers are solved for, since those of implicit methods are not as
+    accurate as their motion.
+    """
+    s, n = course.s, eq.scale.shape[0]
+    q, v, al = course.x[Q_S], course.x[V_S], course.x[AL_S]
+    if theta < 1.0:
+        dense(course, n, False, theta, q, v)
+    else:
+        copy(course.x[Q], q)
+        copy(course.x[V], v)
+    t = s[T_0] + theta * (s[T] - s[T_0]) if theta < 1.0 else s[T]
+    if s[AUDIT] > 1:
+        consistent(eq, _beside(wk, course), q[:n], v[:n], t, al, course.x[EXTRA], np.inf, False)
+    powers(eq, wk, q[:n], v[:n], t, al[n:])
+
+
+@compiled
 def present_powers(eq, wk, course):
     """Evaluate the powers of the present state."""
-    n = eq.scale.shape[0]
     if course.s[AUDIT] > 0:
-        powers(eq, wk, course.x[Q, :n], course.x[V, :n], course.s[T], course.x[AL, n:])
+        powers_within(eq, wk, course, 1.0)
         course.s[POWER_D], course.s[POWER_S] = wk.e[3], wk.e[4]
 
 
-@inlined
-def simpson(eq, wk, course):
-    """Accumulate the work of the last step from the powers at its ends and in its middle."""
-    s, n = course.s, eq.scale.shape[0]
+@compiled
+def accumulate(eq, wk, course):
+    """Add the work of the last step, by Boole's rule on the powers at its ends and at three points between."""
+    s = course.s
     if s[AUDIT] > 0:
-        present_powers(eq, wk, course)
-        q, v, lam = course.x[Q_S], course.x[V_S], course.x[EXTRA]
-        dense(course, n, False, 0.5, q, v)
-        _multipliers(course, n, 0.5, lam)
+        d, e = 7.0 * s[POWER_D_0], 7.0 * s[POWER_S_0]
+        for k in range(1, 5):
+            powers_within(eq, wk, course, 0.25 * k)
+            weight = 7.0 if k == 4 else 12.0 if k == 2 else 32.0
+            d += weight * wk.e[3]
+            e += weight * wk.e[4]
+        s[POWER_D], s[POWER_S] = wk.e[3], wk.e[4]
         h = s[T] - s[T_0]
-        powers(eq, wk, q[:n], v[:n], 0.5 * (s[T] + s[T_0]), lam)
-        s[DISSIPATED] += h / 6.0 * (s[POWER_D_0] + 4.0 * wk.e[3] + s[POWER_D])
-        s[SUPPLIED] += h / 6.0 * (s[POWER_S_0] + 4.0 * wk.e[4] + s[POWER_S])
+        s[DISSIPATED] += h / 90.0 * d
+        s[SUPPLIED] += h / 90.0 * e
 
 
 @compiled

@@ -18,6 +18,7 @@ from kempe.solvers.program import (
     Layout,
     load,
     load_accelerations,
+    load_for_balance,
     load_multipliers,
     load_rates,
     run,
@@ -296,6 +297,15 @@ def switch(eq, wk, number, q, v, t, latches):
     wk.x[mode_at] = target
     for k in range(count):
         wk.x[mode_at + 1 + k] = latches[first + k]
+
+
+@inlined
+def place_for_balance(eq, wk, q, v, al, t):
+    """As ``place_all``, but rates and accelerations only for the elements whose balance of forces depends on them."""
+    n = eq.scale.shape[0]
+    load(eq.layout, q, t, wk.x, wk.y)
+    load_for_balance(eq.layout, v, al, wk.x)
+    load_multipliers(eq.layout, al[n:], wk.x)
 
 
 @inlined

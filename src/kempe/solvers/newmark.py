@@ -43,8 +43,9 @@ from kempe.solvers.course import (
     T,
     V,
     accept,
+    accumulate,
     after_step,
-    simpson,
+    present_powers,
 )
 from kempe.solvers.jit import borrow, compiled, inlined
 from kempe.solvers.motion import (
@@ -59,6 +60,7 @@ from kempe.solvers.motion import (
     TANGENT,
     explicit_values,
     place_all,
+    place_for_balance,
     times_jacobian,
 )
 from kempe.solvers.pack import part
@@ -130,7 +132,7 @@ def _newton(eq, wk, course, t, h, q, v, al):
     last, theta, renewed = 0.0, 1.0, fresh
     close = max(min(CLOSE, 1e-3 * s[TOLERANCE]), 1e-14)
     for iteration in range(12):
-        place_all(eq, wk, q, v, al, t)
+        place_for_balance(eq, wk, q, v, al, t)
         s[EVALUATIONS] += 1
         if fresh:
             if not _factor(eq, wk, course, h, factor_a):
@@ -186,8 +188,10 @@ def _predict(eq, course, h, q, v, al):
     """Extrapolate accelerations and multipliers; position and velocity by the method's own formulas."""
     s, n, constants = course.s, eq.scale.shape[0], course.f[0]
     alpha_m, alpha_f, beta, gamma = constants[ALPHA_M], constants[ALPHA_F], constants[BETA], constants[GAMMA]
+    N = eq.shift.shape[0]
+    # (a higher order would amplify the alternating part that accelerations and multipliers of index 3 have)
     ratio = h / s[MEMORY] if s[MEMORY] > 0.0 else 0.0
-    for i in range(al.shape[0]):
+    for i in range(N):
         al[i] = course.x[AL, i] + ratio * (course.x[AL, i] - course.x[AL_0, i])
     for i in range(n):
         old = course.x[SIGMA, i]
@@ -313,7 +317,7 @@ def advance(equations, work, course_):
             return RUNAWAY
         s[MEMORY] = h
         s[STEPS] += 1
-        simpson(eq, wk, course)
+        accumulate(eq, wk, course)
         if s[STEP] == 0:
             grow = 0.9 * max(error, 1e-8) ** (-1.0 / 3.0)
             if grow > 1.2 or grow < 1.0:  # small changes are not worth a new matrix
@@ -323,6 +327,7 @@ def advance(equations, work, course_):
         code = after_step(eq, wk, course, False)
         if s[SWITCHED] > 0:
             restart(course)
+            present_powers(eq, wk, course)
             s[H] = min(s[H], h) * 0.1
         if code != REACHED:
             return code

@@ -29,6 +29,7 @@ LAM_FROM, LAM_TO = 6, 7
 SLOT_TABLE, SLOT_AT = 8, 9  # per slot: its table, and where the table's piece goes in x
 TABLE_START = 10  # per table: its first break; one more than tables
 ARGUMENTS = 11  # a program: where the tables are read
+B_FROM, BV_TO, BA_TO = 12, 13, 14  # the same for the elements whose balance depends on rates or accelerations
 
 
 class Layout(NamedTuple):
@@ -102,6 +103,16 @@ def load_accelerations(layout, a, x):
     q_from, a_to = part(layout.places, Q_FROM), part(layout.places, A_TO)
     for k in range(q_from.shape[0]):
         x[a_to[k]] = a[q_from[k]]
+
+
+@inlined
+def load_for_balance(layout, v, a, x):
+    """Put rates and accelerations into x where the balance of forces depends on them."""
+    b_from, v_to, a_to = part(layout.places, B_FROM), part(layout.places, BV_TO), part(layout.places, BA_TO)
+    for k in range(b_from.shape[0]):
+        i = b_from[k]
+        x[v_to[k]] = v[i]
+        x[a_to[k]] = a[i]
 
 
 @inlined

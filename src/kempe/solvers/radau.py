@@ -14,9 +14,7 @@ import numpy as np
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.course import (
     AL,
-    AUDIT,
     BUDGET,
-    DISSIPATED,
     END,
     EVALUATIONS,
     EXTRA,
@@ -34,7 +32,6 @@ from kempe.solvers.course import (
     SMALLEST,
     STEP,
     STEPS,
-    SUPPLIED,
     SWITCHED,
     T_0,
     TOLERANCE,
@@ -45,6 +42,7 @@ from kempe.solvers.course import (
     T,
     V,
     accept,
+    accumulate,
     after_step,
     dense,
     present_powers,
@@ -59,7 +57,6 @@ from kempe.solvers.motion import (
     Work,
     consistent,
     place_all,
-    powers,
 )
 from kempe.solvers.pack import part
 from kempe.solvers.program import load_weights, run
@@ -280,20 +277,6 @@ def _error(eq, wk, st, course, h):
 
 
 @compiled
-def _work(eq, wk, st, course, h):
-    """Dissipated and supplied work over the step by the method's own quadrature."""
-    s, n = course.s, eq.scale.shape[0]
-    if s[AUDIT] == 0:
-        return
-    q, v, al = wk.w[0], wk.w[1], wk.w[2]
-    for k in range(3):
-        _stage(eq, wk, st, course, h, k, q, v, al)
-        powers(eq, wk, q[:n], v[:n], s[T] + NODES[k] * h, al[n:])
-        s[DISSIPATED] += h * A[2, k] * wk.e[3]
-        s[SUPPLIED] += h * A[2, k] * wk.e[4]
-
-
-@compiled
 def advance(equations, work, stages_, course_):
     """Integrate until the end, an event that stops, or trouble."""
     eq, wk, st, course = borrow(equations), borrow(work), borrow(stages_), borrow(course_)
@@ -347,12 +330,7 @@ def advance(equations, work, stages_, course_):
             if s[STEP] > 0 or h < s[SMALLEST]:
                 return FAILED
             continue
-        dissipated, supplied = s[DISSIPATED], s[SUPPLIED]
-        _work(eq, wk, st, course, h)
-        done, gained = s[DISSIPATED], s[SUPPLIED]
-        s[DISSIPATED], s[SUPPLIED] = dissipated, supplied
         accept(course, t)
-        s[DISSIPATED], s[SUPPLIED] = done, gained
         s[VIOLATION] = max(s[VIOLATION], violated)
         for i in range(n):
             course.x[Q, i] = q[i]
@@ -364,7 +342,7 @@ def advance(equations, work, stages_, course_):
             return RUNAWAY
         s[MEMORY] = max(s[MEMORY], 1e-10)
         s[STEPS] += 1
-        present_powers(eq, wk, course)
+        accumulate(eq, wk, course)
         if s[STEP] == 0:
             grow = 0.9 * max(error, 1e-8) ** (-0.25)
             if grow > 1.2 or grow < 1.0:

@@ -55,8 +55,11 @@ from kempe.solvers.course import (
     T,
     V,
     accept,
+    accumulate,
     after_step,
+    present_powers,
 )
+from kempe.solvers.course import ENERGY as ENERGY_SEEN
 from kempe.solvers.independent import independent_accelerations
 from kempe.solvers.jit import borrow, compiled, inlined
 from kempe.solvers.motion import (
@@ -150,11 +153,6 @@ def rhs(eq, wk, basis, course, t, y, f, al):
         if code != REACHED:
             return code
         copy(wk.w[0], al)
-        if s[AUDIT] > 0:
-            # sigma takes the place of lambda: only the power of applied forces is meant here
-            run(part(eq.indices, ENERGY), wk.x, wk.y, wk.e)
-            f[2 * n] = wk.e[3]
-            f[2 * n + 1] = wk.e[4]
         return REACHED
     if s[KIND] == INDEPENDENT:
         code = independent_accelerations(eq, wk, basis, t, y, al)
@@ -198,7 +196,10 @@ def restart(eq, wk, basis, course):
         _momenta(eq, wk, course, y)
     code = rhs(eq, wk, basis, course, s[T], y, course.f[STAGE], course.x[AL])
     _after_canonical(eq, wk, course)
-    s[POWER_D], s[POWER_S] = course.f[STAGE, 2 * n], course.f[STAGE, 2 * n + 1]
+    if s[KIND] == CANONICAL_FORM:
+        present_powers(eq, wk, course)
+    else:
+        s[POWER_D], s[POWER_S] = course.f[STAGE, 2 * n], course.f[STAGE, 2 * n + 1]
     return code
 
 
@@ -270,6 +271,14 @@ def _error(eq, course, h):
         unit = eq.scale[k] if k < n else eq.scale[k - n] * rate * course.x[UNIT, k - n]
         e3 += (three / unit) ** 2
         e5 += (five / unit) ** 2
+    if s[AUDIT] > 0 and s[ENERGY_SEEN] > 0.0:  # the work done counts by the largest kinetic energy, a tenth as much
+        for k in range(2 * n, 2 * n + 2):
+            three, five = 0.0, 0.0
+            for j in range(STAGES):
+                three += E3[j] * f[STAGE + j, k]
+                five += E5[j] * f[STAGE + j, k]
+            e3 += (0.1 * three / s[ENERGY_SEEN]) ** 2
+            e5 += (0.1 * five / s[ENERGY_SEEN]) ** 2
     if e5 == 0.0 and e3 == 0.0:
         return 0.0
     return h * e5 / np.sqrt((e5 + 0.01 * e3) * 2 * n) / s[TOLERANCE]
@@ -333,8 +342,12 @@ def _finish(eq, wk, basis, course, t, limit):
             course.x[Q, i] = q[i]
             course.x[V, i] = v[i]
         copy(al, course.x[AL])
-    s[DISSIPATED], s[SUPPLIED] = y[2 * n], y[2 * n + 1]
-    s[POWER_D], s[POWER_S] = rate[2 * n], rate[2 * n + 1]
+    if s[KIND] == CANONICAL_FORM:
+        accumulate(eq, wk, course)
+    else:
+        s[DISSIPATED], s[SUPPLIED] = y[2 * n], y[2 * n + 1]
+        s[POWER_D], s[POWER_S] = rate[2 * n], rate[2 * n + 1]
+        s[ENERGY_SEEN] = max(s[ENERGY_SEEN], wk.e[0] if s[AUDIT] > 0 else 0.0)
     return REACHED
 
 

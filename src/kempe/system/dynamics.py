@@ -114,6 +114,11 @@ class DynamicPrograms:
         variants = [self.system._variant(k, "energy").blocks for k in self._using]
         return any(len(blocks[3].rows) or len(blocks[4].rows) for blocks in variants)
 
+    @cached_property
+    def rheonomic(self) -> bool:
+        """Whether constraints move with time (then they can do work)."""
+        return any(len(self.system._variant(k, "position").blocks[2].rows) for k in self._using)
+
     # --- switching elements --------------------------------------------------------------------------------------
 
     @cached_property

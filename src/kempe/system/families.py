@@ -122,6 +122,18 @@ class Family:
         return self.c[0] * self.mass + self.c[1] * f_v + self.c[2] * f_q
 
     @property
+    def swift(self) -> bool:
+        """Whether the balance of forces depends on rates or accelerations."""
+        return bool(ca.depends_on(self.balance, ca.vertcat(self.v, self.a)))
+
+    @property
+    def timed(self) -> bool:
+        """Whether anything depends on the time."""
+        guards = [ca.SX(s.guard) for s in self.switches]
+        stored = [self.weight, self.potential, self.damping, self.force, self.phi, self.arguments, *guards]
+        return bool(ca.depends_on(_column(stored), self.t))
+
+    @property
     def moves(self) -> bool:
         """Whether the element has constraints, inertia or a force."""
         return bool(self.n_rows) or self.kinetic is not None or ca.sparsify(self.applied).nnz() != 0

@@ -101,7 +101,7 @@ class System:
             _join(ranges),
             _join([r + len(q) for r, q in zip(ranges, self.q_of, strict=True)]),
             _join([r + 2 * len(q) for r, q in zip(ranges, self.q_of, strict=True)]),
-            np.array([self.x_at[k] + a["t"] for k, a in enumerate(at)], dtype=_INT),
+            np.array([self.x_at[k] + a["t"] for k, a in enumerate(at) if self.families[k].timed], dtype=_INT),
             np.array([self.x_at[k] + a["c"] for k, a in enumerate(at)], dtype=_INT),
             _join(self.rows_of),
             _join([self.x_at[k] + a["lam"] + np.arange(len(self.rows_of[k])) for k, a in enumerate(at)]),
@@ -124,10 +124,21 @@ class System:
         by_slot = np.array(slots, dtype=_INT).reshape(-1, 2)
         arguments = self._program("arguments", using, outputs, len(slots))
         return Layout(
-            places=pack([*places, by_slot[:, 0], by_slot[:, 1], starts, arguments]),
+            places=pack([*places, by_slot[:, 0], by_slot[:, 1], starts, arguments, *self._balance_places()]),
             tables=np.vstack(pieces) if pieces else np.zeros((0, Table.WIDTH)),
             periods=np.array([t.period for t in known.values()], dtype=float),
         )
+
+    def _balance_places(self) -> list[np.ndarray]:
+        """Coordinates, and places of rates and accelerations, of elements whose balance of forces depends on them."""
+        using = [k for k, f in enumerate(self.families) if f.swift]
+        ranges = [self.x_at[k] + self.families[k].at["q"] + np.arange(len(self.q_of[k])) for k in using]
+        sizes = [len(self.q_of[k]) for k in using]
+        return [
+            _join([self.q_of[k] for k in using]),
+            _join([r + size for r, size in zip(ranges, sizes, strict=True)]),
+            _join([r + 2 * size for r, size in zip(ranges, sizes, strict=True)]),
+        ]
 
     def _place_numbers(self) -> None:
         """Constant numbers are stored; those that depend on parameters are one CasADi function of them."""
