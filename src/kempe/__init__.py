@@ -39,6 +39,7 @@ from kempe.analysis import (
     Finding,
     Mobility,
     Pose,
+    Runs,
     SingularPosition,
     accelerations,
     assemble,
@@ -47,6 +48,7 @@ from kempe.analysis import (
     mobility,
     ranks,
     resume,
+    run_many,
     simulate,
 )
 from kempe.api import Equations, Mechanism, load
@@ -85,6 +87,7 @@ __all__ = [
     "Parameter",
     "Pose",
     "Result",
+    "Runs",
     "SingularPosition",
     "SingularPositionError",
     "accelerations",
@@ -129,6 +132,7 @@ __all__ = [
     "polynomial345",
     "ranks",
     "resume",
+    "run_many",
     "sign",
     "simulate",
     "sin",

@@ -6,6 +6,7 @@ from kempe.analysis.check import Finding, check
 from kempe.analysis.checkpoints import resume
 from kempe.analysis.dynamics import simulate
 from kempe.analysis.kinematics import kinematics
+from kempe.analysis.many import Runs, run_many
 from kempe.analysis.methods import METHODS
 from kempe.analysis.mobility import Dependency, Mobility, mobility, ranks
 from kempe.analysis.singular import Branch, SingularPosition
@@ -18,6 +19,7 @@ __all__ = [
     "Finding",
     "Mobility",
     "Pose",
+    "Runs",
     "SingularPosition",
     "accelerations",
     "assemble",
@@ -26,5 +28,6 @@ __all__ = [
     "mobility",
     "ranks",
     "resume",
+    "run_many",
     "simulate",
 ]

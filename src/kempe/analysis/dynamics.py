@@ -131,16 +131,21 @@ class Simulation:
         self.mass, self.flexible = self.moving.linear(q, v, t0)
         self.eq = self.moving.equations(self._compliance())
         self.wk = mo.new_work(self.eq, self.posed.x)
-        self.course = self._new_course()
+        self.course = self.new_course()
         self._begin(q, v, t0, audit)
 
     # --- set-up ----------------------------------------------------------------------------------------------------
+
+    @property
+    def shift(self) -> float:
+        """The shift of the multiplier block, in units of the inertia the constraints act on."""
+        return max(mo.SHIFT, min(self.tolerance, 1e-3) ** 2)
 
     def _compliance(self) -> np.ndarray:
         """The compliance of each constraint row: a shift that refinement takes out, or the inverse of a penalty."""
         if "penalty" in self.options and self.method.solver == "runge-kutta":
             return self.inverse_penalty()
-        return max(mo.SHIFT, min(self.tolerance, 1e-3) ** 2) * self.flexible
+        return self.shift * self.flexible
 
     def inverse_penalty(self) -> np.ndarray:
         """The compliance that the penalty of each constraint row means."""
@@ -149,7 +154,8 @@ class Simulation:
             return self.flexible / PENALTY
         return np.full(self.moving.m, 1.0 / _within(penalty, "penalty", 0.0, np.inf))
 
-    def _new_course(self) -> co.Course:
+    def new_course(self) -> co.Course:
+        """Empty memory for a run."""
         n, m, K = self.moving.n, self.moving.m, len(self.grid)
         N, G = n + m, len(self.moving.programs.switches)
         stops = [switch.stops for _, switch in self.moving.programs.switches]

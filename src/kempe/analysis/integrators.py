@@ -66,6 +66,7 @@ class RungeKutta(Integrator):
     def begin(self) -> None:
         run = self.simulation
         self.basis = choose_basis(run) if run.method.kind == rk.INDEPENDENT else no_basis()
+        run.course.s[co.ALPHA] = "iterations" in run.options  # then the user decides how often to refine
         rk.restart(run.eq, run.wk, self.basis, run.course)
 
     def advance(self) -> int:

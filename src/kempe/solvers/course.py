@@ -65,8 +65,9 @@ VECTORS = 12
     ORDER,
     MEMORY_2,
     ENERGY,  # the largest kinetic energy seen
-) = range(41)
-SCALARS = 41
+    STAGE_SWEEPS,  # refinements within a step, where fewer are enough
+) = range(42)
+SCALARS = 42
 
 REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT = range(10)
 

@@ -109,13 +109,16 @@ def times_jacobian(eq, values, v, sign, r):
 
 @compiled
 def solve_refined(eq, wk, values, rhs, sol, sweeps):
-    """Solve with the factors at hand, then refine with the true matrix until it no longer helps."""
+    """Solve with the factors at hand, then refine with the true matrix until it no longer helps.
+
+    Returns how much the first refinement changed the upper part, relative to its size.
+    """
     plan = part(eq.indices, PLAN)
     r, d, w = wk.w[_R], wk.w[_D], wk.w[_W]
     N = eq.shift.shape[0]
     qd.solve(plan, wk.lu, rhs, sol, w)
-    last = np.inf
-    for _ in range(sweeps):
+    last, first = np.inf, 0.0
+    for sweep in range(sweeps):
         for i in range(N):
             r[i] = rhs[i]
         qd.subtract_product(plan, values, sol, r)
@@ -124,6 +127,8 @@ def solve_refined(eq, wk, values, rhs, sol, sweeps):
         for i in range(eq.scale.shape[0]):
             size = max(size, abs(sol[i]) / eq.scale[i])
             change = max(change, abs(d[i]) / eq.scale[i])
+        if sweep == 0:
+            first = change / size
         if not change < 0.5 * last:
             break
         for i in range(N):
@@ -131,6 +136,7 @@ def solve_refined(eq, wk, values, rhs, sol, sweeps):
         last = change
         if change < 1e-15 * size:
             break
+    return first
 
 
 @compiled
@@ -159,7 +165,7 @@ def accelerations(eq, wk, v, omega, damping, sweeps, sol):
         times_jacobian(eq, explicit_values(eq, wk), v, 1.0, rate)
         for k in range(m):
             rhs[n + k] -= 2.0 * damping * omega * rate[k] + omega * omega * wk.out[n + k]
-    solve_refined(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
+    return solve_refined(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
 
 
 @inlined

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kempe.kernels.call import call_kernel
+from kempe.kernels.linear import count_operations, factor_kernel, solve_kernel
 from kempe.solvers.jit import compiled
 from kempe.solvers.pack import pack, part
 
@@ -22,6 +24,10 @@ ORDER = 0  # row k of the permuted matrix is row ORDER[k] of the original
 START, COLUMN, DIAGONAL = 1, 2, 3  # row k of LU is START[k]:START[k + 1]; DIAGONAL is the place of its diagonal
 A_START, A_PLACE, A_COLUMN = 4, 5, 6  # entries of row k of the permuted matrix: places in the value array, columns
 E_ROW, E_COLUMN, E_PLACE = 7, 8, 9  # all entries of the original matrix, for products
+KERNELS = 10  # addresses of machine code that factors and solves this pattern, or zeros; then how many values there are
+
+#: Up to so many multiplications a factorisation is written out as machine code.
+WRITTEN_OUT = 1200
 
 
 def plan(n: int, rows: np.ndarray, columns: np.ndarray, places: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -32,7 +38,13 @@ def plan(n: int, rows: np.ndarray, columns: np.ndarray, places: np.ndarray, orde
     a_start = np.searchsorted(r[sort], np.arange(n + 1)).astype(np.int64)
     start, column = _fill(n, a_start, c[sort].astype(np.int64))
     diagonal = np.array([start[i] + np.searchsorted(column[start[i] : start[i + 1]], i) for i in range(n)])
-    return pack([order, start, column, diagonal, a_start, places[sort], c[sort], rows, columns, places])
+    size_values = int(places.max(initial=-1)) + 1
+    kernels = np.array([0, 0, size_values])
+    if count_operations(start, diagonal, column) <= WRITTEN_OUT:
+        entries = list(zip(r[sort].tolist(), c[sort].tolist(), places[sort].tolist(), strict=True))
+        kernels[0] = factor_kernel(start, column, diagonal, entries, order).address
+        kernels[1] = solve_kernel(start, column, diagonal, order).address
+    return pack([order, start, column, diagonal, a_start, places[sort], c[sort], rows, columns, places, kernels])
 
 
 def safe_order(groups: Sequence[np.ndarray], neighbours: Sequence[set[int]], after: Sequence[set[int]]) -> np.ndarray:
@@ -125,12 +137,45 @@ def _fill(n, a_start, a_column):
 
 
 def size(packed: np.ndarray) -> int:
-    """How many numbers the factors take."""
-    return int(packed[COLUMN + 1] - packed[COLUMN])
+    """How much memory it takes: the factors, then a right-hand side, values and shifts for machine code."""
+    factors, n = int(packed[COLUMN + 1] - packed[COLUMN]), int(packed[DIAGONAL + 1] - packed[DIAGONAL])
+    return factors + 2 * n + int(packed[packed[KERNELS] + 2])
 
 
 @compiled
 def factor(plan, values, shift, lu, work):
+    """Factor; diagonals are stored as reciprocals. False when a pivot vanished or is not finite."""
+    kernels, diagonal = part(plan, KERNELS), part(plan, DIAGONAL)
+    if kernels[0] == 0:
+        return factor_in_loops(plan, values, shift, lu, work)
+    n, at = diagonal.shape[0], plan[COLUMN + 1] - plan[COLUMN] + diagonal.shape[0]
+    for k in range(kernels[2]):
+        lu[at + k] = values[k]
+    for i in range(n):
+        lu[at + kernels[2] + i] = shift[i]
+    call_kernel(kernels[0], lu, at, lu, 0)
+    for i in range(n):
+        pivot = lu[diagonal[i]]
+        if pivot == 0.0 or not np.isfinite(pivot):
+            return False
+    return True
+
+
+@compiled
+def solve(plan, lu, b, x, work):
+    """X = K^-1 b with the factors at hand (x may be b)."""
+    kernels, n = part(plan, KERNELS), plan[DIAGONAL + 1] - plan[DIAGONAL]
+    if kernels[1] == 0:
+        solve_in_loops(plan, lu, b, x, work)
+        return
+    at = plan[COLUMN + 1] - plan[COLUMN]
+    for i in range(n):
+        lu[at + i] = b[i]
+    call_kernel(kernels[1], lu, 0, x, 0)
+
+
+@compiled
+def factor_in_loops(plan, values, shift, lu, work):
     """Factor; diagonals are stored as reciprocals. False when a pivot vanished or is not finite."""
     start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
     order = part(plan, ORDER)
@@ -158,7 +203,7 @@ def factor(plan, values, shift, lu, work):
 
 
 @compiled
-def solve(plan, lu, b, x, work):
+def solve_in_loops(plan, lu, b, x, work):
     """X = K^-1 b with the factors at hand (x may be b)."""
     start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
     order = part(plan, ORDER)

@@ -153,7 +153,7 @@ def _factor(eq, wk, st, course, h):
             st.complex_values[i] = a
     course.s[FACTORISATIONS] += 2
     ok = qd.factor(plan, st.values, eq.shift, wk.lu, wk.w[10])
-    return ok and qd.factor(plan, st.complex_values, eq.shift, st.complex_lu, st.complex_w[2])
+    return ok and qd.factor_in_loops(plan, st.complex_values, eq.shift, st.complex_lu, st.complex_w[2])
 
 
 @compiled
@@ -218,7 +218,7 @@ def _newton(eq, wk, st, course, h):
             rhs[i] = t0 if i < n else t0 * REAL / h
             st.complex_w[0, i] = t1 + 1j * t2 if i < n else (t1 + 1j * t2) * mu
         qd.solve(plan, wk.lu, rhs, x, w)
-        qd.solve(plan, st.complex_lu, st.complex_w[0], st.complex_w[1], st.complex_w[2])
+        qd.solve_in_loops(plan, st.complex_lu, st.complex_w[0], st.complex_w[1], st.complex_w[2])
         size = 0.0
         for i in range(n + m):
             if i < n:

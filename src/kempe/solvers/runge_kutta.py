@@ -13,6 +13,7 @@ from scipy.integrate import DOP853
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.course import (
     AL,
+    ALPHA,
     AUDIT,
     BUDGET,
     DAMPING,
@@ -39,6 +40,7 @@ from kempe.solvers.course import (
     SIGMA,
     SINGULAR,
     SMALLEST,
+    STAGE_SWEEPS,
     STEP,
     STEPS,
     STIFF,
@@ -163,7 +165,7 @@ def rhs(eq, wk, basis, course, t, y, f, al):
         run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
         if not factor_explicit(eq, wk):
             return SINGULAR
-        accelerations(eq, wk, y[n : 2 * n], s[OMEGA], s[DAMPING], int(s[SWEEPS]), al)
+        accelerations(eq, wk, y[n : 2 * n], s[OMEGA], s[DAMPING], int(s[STAGE_SWEEPS]), al)
     for i in range(n):
         f[i] = y[n + i]
         f[n + i] = al[i]
@@ -186,6 +188,7 @@ ROWS = 26
 def restart(eq, wk, basis, course):
     """Begin from the present q and v: integrated vector and first stage."""
     s, n = course.s, eq.scale.shape[0]
+    s[STAGE_SWEEPS] = s[SWEEPS]
     y = course.f[Y]
     for i in range(n):
         y[i] = course.x[Q, i]
@@ -322,7 +325,9 @@ def _finish(eq, wk, basis, course, t, limit):
             if moved > 1e-16 * s[RATE]:
                 load_rates(eq.layout, v, wk.x)
                 run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-            accelerations(eq, wk, v, s[OMEGA], s[DAMPING], int(s[SWEEPS]), al)
+            refined = accelerations(eq, wk, v, s[OMEGA], s[DAMPING], int(s[SWEEPS]), al)
+            if s[ALPHA] == 0:  # where refinement changes nothing that counts, the stages of the next step do without
+                s[STAGE_SWEEPS] = 0.0 if refined < 1e-2 * s[TOLERANCE] else s[SWEEPS]
             _rates(eq, wk, course, y, al, rate)
     if s[KIND] == CANONICAL_FORM:
         accept(course, t)
