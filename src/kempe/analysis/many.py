@@ -68,7 +68,7 @@ class Runs:
 
 def run_many(
     model: Model,
-    designs: Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]],
+    designs: Mapping[str, Any] | Sequence[Mapping[str, float]],
     quantities: Sequence[str],
     times: float | Sequence[float] | np.ndarray,
     *,

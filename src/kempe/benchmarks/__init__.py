@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kempe.benchmarks import kinematics
+from kempe.benchmarks import dynamics, kinematics
 from kempe.benchmarks.record import Record
 from kempe.errors import ModelError
 
-BENCHES: dict[str, Callable[[], Iterator[Record]]] = {kinematics.BENCH: kinematics.records}
+BENCHES: dict[str, Callable[[], Iterator[Record]]] = {
+    kinematics.BENCH: kinematics.records,
+    dynamics.BENCH: dynamics.records,
+}
 
 
 def bench(names: Iterable[str] = ()) -> list[Record]:
