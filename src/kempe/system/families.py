@@ -121,19 +121,19 @@ class Family:
         f_v, f_q = self._derivative(self.balance, self.v), self._derivative(self.balance, self.q)
         return self.c[0] * self.mass + self.c[1] * f_v + self.c[2] * f_q
 
-    @property
+    @cached_property
     def swift(self) -> bool:
         """Whether the balance of forces depends on rates or accelerations."""
         return bool(ca.depends_on(self.balance, ca.vertcat(self.v, self.a)))
 
-    @property
+    @cached_property
     def timed(self) -> bool:
         """Whether anything depends on the time."""
         guards = [ca.SX(s.guard) for s in self.switches]
         stored = [self.weight, self.potential, self.damping, self.force, self.phi, self.arguments, *guards]
         return bool(ca.depends_on(_column(stored), self.t))
 
-    @property
+    @cached_property
     def moves(self) -> bool:
         """Whether the element has constraints, inertia or a force."""
         return bool(self.n_rows) or self.kinetic is not None or ca.sparsify(self.applied).nnz() != 0
