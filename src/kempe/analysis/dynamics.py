@@ -261,6 +261,7 @@ class Simulation:
             },
             model=self.posed.model,
             series=series,
+            initial=self.initial,
         )
 
 
