@@ -68,7 +68,7 @@ from kempe.elements import (
     spline,
 )
 from kempe.errors import AssemblyError, ConvergenceError, KempeError, ModelError, SingularPositionError
-from kempe.results import Result
+from kempe.results import Energies, Reaction, Result
 
 __version__ = "0.1.0"
 
@@ -78,6 +78,7 @@ __all__ = [
     "AssemblyError",
     "Branch",
     "ConvergenceError",
+    "Energies",
     "Equations",
     "Finding",
     "KempeError",
@@ -86,6 +87,7 @@ __all__ = [
     "ModelError",
     "Parameter",
     "Pose",
+    "Reaction",
     "Result",
     "Runs",
     "SingularPosition",

@@ -58,8 +58,8 @@ def run(
     """Run the analyses of a model file; write results, plots, an animation and a report."""
     from kempe import running
 
-    if not quiet and running.compiles_first():
-        typer.echo("compiling the solvers: first use on this machine, about half a minute", err=True)
+    if not quiet and running.compiles_first(file):
+        typer.echo("compiling the solvers: first use on this machine, about a minute", err=True)
     with _explained(), _progress(quiet or as_json) as progress:
         runs = running.run_file(file, out, progress)
     if as_json:
@@ -67,6 +67,7 @@ def run(
             {
                 "analysis": r.name, "status": r.result.status, "message": r.result.message, "points": len(r.result),
                 "events": [e.message for e in r.result.events], "files": [str(f) for f in r.files],
+                "start": _start(r.result), "energy_error": _imbalance(r.result), "stats": r.result.stats,
             }
             for r in runs
         ]  # fmt: skip
@@ -74,12 +75,26 @@ def run(
     elif not quiet:
         for r in runs:
             typer.echo(f"{r.name}: {r.result.status}, {len(r.result)} points; {r.result.message}")
+            if _start(r.result):
+                typer.echo(f"  at the start: {_start(r.result)}")
             typer.echo("".join(f"  {event.message}\n" for event in r.result.events), nl=False)
+            if _imbalance(r.result) is not None:
+                typer.echo(f"  energy: out of balance by at most {_imbalance(r.result):.2g} of the largest energy")
             typer.echo("".join(f"  {path}\n" for path in r.files), nl=False)
     for r in runs:
         if r.error:
             typer.echo(f"{r.name} ended early: {r.error}", err=True)
     raise typer.Exit(1 if any(r.error for r in runs) else 0)
+
+
+def _start(result: Any) -> str:
+    """By how much the start of a motion differs from what was asked for; nothing if it does not."""
+    start = result.initial
+    return str(start) if start is not None and (start.moved or start.changed) else ""
+
+
+def _imbalance(result: Any) -> float | None:
+    return result.energy.error if "energy.kinetic" in result.series else None
 
 
 @contextmanager
@@ -94,7 +109,7 @@ def _progress(silent: bool) -> Iterator[Any]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
-        def show(name: str, done: int, wanted: int) -> None:
+        def show(name: str, done: float, wanted: float) -> None:
             if name not in tasks:
                 tasks[name] = bar.add_task(name, total=wanted)
             bar.update(tasks[name], completed=done)
@@ -140,7 +155,7 @@ def animate(
         if not document.data.analyses:
             raise KempeError(f"{file}: there is no analysis to animate")
         model = running.model_from(file)
-        done = running.analyse(model, document.data.analyses[0].kinematics, "animation", None)
+        done = running.analyse(model, document.data.analyses[0], "animation", None)
         traces = trace or document.data.outputs.traces
         typer.echo(view.animate(model, done.result, out, trace=traces))
     raise typer.Exit(1 if done.error else 0)

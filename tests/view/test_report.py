@@ -348,6 +348,22 @@ def test_an_event_can_be_gone_to(browser, tmp_path):
     assert np.allclose(data(page, "bars", "ys"), 0.0, atol=1e-6)  # all bars lie on one line
 
 
+def test_a_simulation_is_told(browser, tmp_path):
+    model = kp.Mechanism("drop", gravity=(0, -9.81))
+    ball = model.body("ball", mass=0.5, inertia=0.01, at=(0, 0.4))
+    model.bump_stop("floor", ball.y, 0.0, 2000)
+    result = model.simulate(1.0)
+    path = report(model, result, tmp_path / "drop.html", plots=["ball.y", "floor.force", "energy"])
+    page = opened(browser, path)
+    heads = [head.text for head in page.find_elements(By.CSS_SELECTOR, "h2")]
+    assert heads == ["Mechanism", "Time plots", "Energy", "Mobility", "Events", "Model", "Solver", "Run"]
+    rows = page.find_elements(By.CSS_SELECTOR, "section table")[0].text.splitlines()
+    assert [row.split()[0] for row in rows[1:]] == ["kinetic", "potential", "elastic", "total", "balance"]
+    assert len(page.find_elements(By.CSS_SELECTOR, "div.keys")) == 3  # a panel each for y, force and energy
+    page.find_elements(By.CSS_SELECTOR, "button.at")[1].click()
+    assert np.allclose(cursors(page), result.events[1].t, atol=0.005)
+
+
 def test_equal_axes_on_wide_and_narrow_windows(browser, leg):
     page = opened(browser, leg[0])
     try:

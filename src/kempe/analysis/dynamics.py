@@ -283,6 +283,9 @@ class Simulation:
         names = ("kinetic", "potential", "elastic", "dissipated", "supplied")
         series = {f"energy.{name}": e[:, k].copy() for k, name in enumerate(names)}
         series["energy.balance"] = balance
+        if course.s[co.AUDIT] == 0 and self.moving.programs.has_power:  # without audit, nobody knows the work done
+            for name in ("dissipated", "supplied", "balance"):
+                del series[f"energy.{name}"]
         labels = [row.label for row in system.rows]
         series.update({f"lambda.{label}": course.al_out[:K, n + k].copy() for k, label in enumerate(labels)})
         counts = {"steps": co.STEPS, "rejected": co.REJECTED, "evaluations": co.EVALUATIONS}
@@ -312,10 +315,11 @@ class Simulation:
                 "method": self.method.name,
                 "tolerance": self.tolerance,
                 "parameters": dict(zip(self.posed.model.parameters, self.posed.parameters.tolist(), strict=True)),
-                "versions": versions(),
+                **versions(),
             },
             model=self.posed.model,
             series=series,
+            initial=self.initial,
         )
 
 

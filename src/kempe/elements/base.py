@@ -31,11 +31,15 @@ class Table:
         self.coefficients = np.ascontiguousarray(coefficients, dtype=float)  # n x 4, ascending powers
         self.period = period
 
+    def pieces(self, x: np.ndarray) -> np.ndarray:
+        """The left ends and the coefficients that hold at each x (outside the table: those of the end pieces)."""
+        turns = np.floor((x - self.breaks[0]) / self.period) * self.period if self.period else np.zeros(len(x))
+        k = np.clip(np.searchsorted(self.breaks, x - turns, side="right") - 1, 0, len(self.coefficients) - 1)
+        return np.column_stack([self.breaks[k] + turns, self.coefficients[k]])
+
     def piece(self, x: float) -> np.ndarray:
-        """The left end and the coefficients that hold at x (outside the table: those of the end pieces)."""
-        turns = np.floor((x - self.breaks[0]) / self.period) * self.period if self.period else 0.0
-        k = int(np.clip(np.searchsorted(self.breaks, x - turns, side="right") - 1, 0, len(self.coefficients) - 1))
-        return np.concatenate(([self.breaks[k] + turns], self.coefficients[k]))
+        """The left end and the coefficients that hold at x."""
+        return self.pieces(np.array([x], dtype=float))[0]
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,14 @@ class Source:
     def table(self, table: Table, argument: Any) -> Any:
         """The table's value at an argument."""
         raise NotImplementedError
+
+    def placed(self, carrier: Any, placed: Any) -> Any:
+        """A marker or frame on a carrier as the equations see it (a source that asks for forces displaces it)."""
+        return placed
+
+    def component(self, part: Part, index: int) -> Any:
+        """One coordinate of a part as the equations see it."""
+        return self.coordinates(part)[index]
 
     def hybrid(self, element: Element) -> tuple[Any, dict[str, Any]]:
         """How a switching element sees its mode (a function of a mode's name and an expression) and latched values."""
@@ -212,7 +224,8 @@ class Element:
     - ``phi(x)``: constraint equations, named one by one in ``rows``;
     - ``kinetic(x)``: kinetic energy;
     - ``weight(x)`` and ``potential(x)``: potential energy, of gravity and elastic; their forces are derived;
-    - ``damping(x)`` and ``force(x)``: generalised forces on its coordinates, those that dissipate and all others.
+    - ``damping(x)`` and ``force(x)``: generalised forces on its coordinates, those that dissipate and all others;
+    - ``outputs(x)``: what results show under the element's name (the length and the tension of a spring).
 
     ``x`` has each field by its name, seen symbolically; ``x.t`` is the time, ``x.d(e)`` the rate of an expression e of
     the coordinates, and ``x.push(e, effort)`` the generalised force of an effort that does work on the change of e.
@@ -262,6 +275,10 @@ class Element:
     def force(self, x: Any) -> Any:
         """The generalised force on the coordinates of ``parts()``, in their order."""
         return 0.0
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        """Histories that results have of the element, by name, as expressions of coordinates, rates and time."""
+        return {}
 
     def switches(self, x: Any) -> list[Switch]:
         """The ways out of each mode."""
@@ -440,7 +457,8 @@ def trace(element: Element) -> None:
         element.phi(view)
     if element.has_inertia:
         element.kinetic(view)
-    for equation in (element.weight, element.potential, element.damping, element.force, element.switches):
+    equations = (element.weight, element.potential, element.damping, element.force, element.outputs, element.switches)
+    for equation in equations:
         equation(view)
     _traced.add(key)
 

@@ -44,15 +44,17 @@ class Characteristic(Field):
         counted = Table(force.breaks, np.column_stack([zero, zero + 1.0, zero, zero]))
         rest = Table(force.breaks, np.column_stack([energy, 0.75 * c[:, 0], c[:, 1] / 4.0, c[:, 2] / 12.0]))
         self._tables = (force, counted, rest)
-        rest.coefficients[:, 0] -= float(self.symbolic(DrawnSource())(0.0))
+        rest.coefficients[:, 0] -= float(self.symbolic(DrawnSource())(0.0)[0])
 
     def tables(self) -> Iterable[Table]:
         return self._tables
 
-    def symbolic(self, source: Source) -> Callable[[Any], Any]:
-        def energy(deformation: Any) -> Any:
+    def symbolic(self, source: Source) -> Callable[[Any], tuple[Any, Any]]:
+        """A function of the deformation that gives the energy and the force."""
+
+        def energy(deformation: Any) -> tuple[Any, Any]:
             force, counted, rest = (source.table(table, deformation) for table in self._tables)
-            return counted * force / 4.0 + rest
+            return counted * force / 4.0 + rest, force
 
         return energy
 
@@ -83,8 +85,9 @@ class SpringDamper(Element):
     Subclasses set in their view ``s``, ``deformation`` (s - s_0) and ``squared`` (its square).
     """
 
-    #: What s is called.
+    #: What s is called, and what pulls along it.
     measured: str
+    exerted: str
 
     def _fields(
         self, what: str, free: Number, stiffness: Any, damping: Any, law: Any, pull: tuple[str, Any]
@@ -110,7 +113,7 @@ class SpringDamper(Element):
     def view(self, source: Source) -> Any:
         x = super().view(source)
         self.measure(x)
-        x.stored = 0.0 if x.table is None else x.table(x.deformation)
+        x.stored, x.tabulated = (0.0, 0.0) if x.table is None else x.table(x.deformation)
         return x
 
     def measure(self, x: Any) -> None:
@@ -124,11 +127,18 @@ class SpringDamper(Element):
         return 0.0 if x.damping is None else x.push(x.s, -x.damping * x.d(x.s))
 
     def force(self, x: Any) -> Any:
-        if x.pull is None and x.law is None:
-            return 0.0
+        return 0.0 if x.pull is None and x.law is None else x.push(x.s, -self._supplied(x))
+
+    def _supplied(self, x: Any) -> Any:
+        """The tension of actuator and law."""
         tension = 0.0 if x.pull is None else x.pull
-        tension += 0.0 if x.law is None else x.law(x.s, x.d(x.s), x.t)
-        return x.push(x.s, -tension)
+        return tension if x.law is None else tension + x.law(x.s, x.d(x.s), x.t)
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        tension = self._supplied(x) + x.tabulated
+        tension += 0.0 if x.stiffness is None else x.stiffness * x.deformation
+        tension += 0.0 if x.damping is None else x.damping * x.d(x.s)
+        return {self.measured: x.s, "rate": x.d(x.s), self.exerted: tension}
 
 
 class Spring(SpringDamper):
@@ -145,6 +155,7 @@ class Spring(SpringDamper):
     """
 
     measured = "length"
+    exerted = "force"
 
     def __init__(
         self,
@@ -188,6 +199,7 @@ class TorsionSpring(SpringDamper):
     """
 
     measured = "angle"
+    exerted = "torque"
 
     def __init__(
         self,
@@ -276,6 +288,15 @@ class Bushing(Element):
 
     def damping(self, x: Any) -> Any:
         return sum(x.push(s, -c * x.d(s)) for c, s in zip(x.dampings, x.moved, strict=True))
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        """What j is pushed with, in world directions."""
+        along, across, *turning = [
+            -k * s - c * x.d(s) for k, c, s in zip(x.stiffnesses, x.dampings, x.moved, strict=True)
+        ]
+        force = along * x.i.u + across * x.i.n
+        found = {"force": ca.norm_2(force), "force.x": force[0], "force.y": force[1]}
+        return {**found, "torque": turning[0]} if turning else found
 
 
 def _pair(value: Any, what: str) -> tuple[Number, ...]:

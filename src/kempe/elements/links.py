@@ -36,7 +36,7 @@ class Bar(Carrier):
         return Placed(self.name, a, (b - a) / source.numbers([self.length])[0])
 
     def symbolic(self, source: Source) -> Placed:
-        return self.frame(source)
+        return source.placed(self, self.frame(source))
 
     def __repr__(self) -> str:
         return f"Bar({self.name!r})"

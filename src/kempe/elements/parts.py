@@ -60,7 +60,7 @@ class Ground(Carrier):
         return Placed("ground", ca.SX(2, 1), column([1.0, 0.0]), ca.SX(0))
 
     def symbolic(self, source: Source) -> Any:
-        return self.frame(source)
+        return source.placed(self, self.frame(source))
 
     def __repr__(self) -> str:
         return "Ground()"
@@ -80,7 +80,7 @@ class Component(Field):
         return (Component, type(self.part), self.index)
 
     def symbolic(self, source: Source) -> Any:
-        return source.coordinates(self.part)[self.index]
+        return source.component(self.part, self.index)
 
 
 class Body(Part, Carrier):
@@ -105,7 +105,7 @@ class Body(Part, Carrier):
         return Placed(self.name, column([x, y]), column([ca.cos(angle), ca.sin(angle)]), ca.SX(angle))
 
     def symbolic(self, source: Source) -> Any:
-        return PlacedBody(self.frame(source))
+        return PlacedBody(source.placed(self, self.frame(source)))
 
 
 class PlacedBody(Placed):
@@ -156,7 +156,7 @@ class Point(Part, Carrier):
         return Placed(self.name, column([next(known) if c in self.fixed else next(free) for c in "xy"]))
 
     def symbolic(self, source: Source) -> Any:
-        return self.frame(source)
+        return source.placed(self, self.frame(source))
 
     def at(self, point: Any = (0.0, 0.0), angle: Any = 0.0) -> Marker:
         if any(isinstance(c, ca.SX) or c != 0 for c in vector(point, f"a point of '{self.name}'")):
@@ -221,6 +221,9 @@ class Marker(Field):
         return (Marker, self.carrier.structure(), self._turned())
 
     def symbolic(self, source: Source) -> Placed:
+        return source.placed(self.carrier, self._placed(source))
+
+    def _placed(self, source: Source) -> Placed:
         frame = self.carrier.frame(source)
         if frame.axis is None:
             return frame

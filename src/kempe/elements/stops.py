@@ -82,8 +82,16 @@ class BumpStop(Element):
             ]
         return found
 
+    def outputs(self, x: Any) -> dict[str, Any]:
+        """The force follows from depth and approach alone: none outside, and never a pull."""
+        pushed = ca.if_else(_inside(x), ca.fmax(x.spring + x.damper, 0.0), 0.0)
+        return {"penetration": ca.fmax(x.depth, 0.0), "force": pushed}
+
     def first_mode(self, x: Any) -> Any:
-        """Resting or approaching at the limit itself counts as contact."""
-        inside = ca.logic_or(x.depth > 0, ca.logic_and(x.depth == 0, x.approach >= 0))
         presses = x.spring + x.damper >= 0
-        return ca.if_else(inside, ca.if_else(presses, 1.0, 2.0), 0.0)
+        return ca.if_else(_inside(x), ca.if_else(presses, 1.0, 2.0), 0.0)
+
+
+def _inside(x: Any) -> Any:
+    """Resting or approaching at the limit itself counts as contact."""
+    return ca.logic_or(x.depth > 0, ca.logic_and(x.depth == 0, x.approach >= 0))

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kempe.model.schema import document_model, verbs
+from kempe.model.schema import ANALYSES, OutputsSpec, document_model, verbs
 from kempe.model.yaml_lines import Lines
 
 
@@ -45,6 +45,10 @@ def _known_keys(path: tuple[Any, ...]) -> list[str]:
     """What may stand where an unknown key stood."""
     if len(path) == 4 and path[0] == "model" and path[2] in verbs():
         return list(verbs()[path[2]].model_fields)
+    if path[0] == "analyses" and len(path) > 2:
+        return list(ANALYSES) if len(path) == 3 else list(ANALYSES[path[2]].model_fields)
+    if path[0] == "outputs" and len(path) == 2:
+        return list(OutputsSpec.model_fields)
     return list(verbs()) if path[0] == "model" else list(document_model().model_fields)
 
 

@@ -10,7 +10,7 @@ import inspect
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 
 from kempe.elements import motions
 from kempe.model.mechanism import MechanismModel
@@ -296,6 +296,21 @@ class KinematicsSpec(Strict):
     parameters: dict[str, float] = Field(default_factory=dict)
 
 
+class SimulateSpec(Strict):
+    """A motion under forces: what ``simulate`` takes. ``options`` are those of the method."""
+
+    name: str = "simulate"
+    times: float | list[float] | TimesSpec
+    steps: int = Field(200, ge=1, le=10_000_000)
+    method: str = "auto"
+    tolerance: float = 1e-8
+    step: float | None = None
+    max_step: float | None = None
+    velocities: dict[str, float] = Field(default_factory=dict)
+    parameters: dict[str, float] = Field(default_factory=dict)
+    options: dict[str, bool | int | float] = Field(default_factory=dict)
+
+
 class OutputsSpec(Strict):
     """What ``kempe run`` writes besides results."""
 
@@ -306,9 +321,32 @@ class OutputsSpec(Strict):
 
 
 class AnalysisSpec(Strict):
-    """One analysis to run."""
+    """One analysis to run: exactly one key."""
 
-    kinematics: KinematicsSpec
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    kinematics: KinematicsSpec | None = None
+    simulate: SimulateSpec | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> AnalysisSpec:
+        if (self.kinematics is None) == (self.simulate is None):
+            raise ValueError(f"must have exactly one key: {' or '.join(ANALYSES)}")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """Which analysis it is."""
+        return "kinematics" if self.simulate is None else "simulate"
+
+    @property
+    def spec(self) -> Any:
+        """What it is given."""
+        return getattr(self, self.kind)
+
+
+#: Analysis -> the model of its arguments.
+ANALYSES: dict[str, type[BaseModel]] = {"kinematics": KinematicsSpec, "simulate": SimulateSpec}
 
 
 @cache

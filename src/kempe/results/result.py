@@ -15,9 +15,12 @@ from kempe.elements import Carrier, Marker, RigidLink
 from kempe.elements.quantities import as_quantity
 from kempe.errors import KempeError, ModelError
 from kempe.model import EquationsModel, MechanismModel, Model, files
-from kempe.results.storage import FORMAT, encoded, read_netcdf, write_netcdf
+from kempe.results.energy import PARTS, Energies
+from kempe.results.reactions import Loads, Reaction
+from kempe.results.storage import FORMAT, encoded, gathered, histories, read_netcdf, write_netcdf
 from kempe.system import compiled
 from kempe.system.measures import motion
+from kempe.system.replay import Replay, States
 
 if TYPE_CHECKING:
     import xarray
@@ -41,20 +44,40 @@ class Motion:
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """What a file keeps of an event."""
+    """What a file keeps of an event; of a switch also the element, the mode it entered, and the state."""
 
     kind: str
     t: float
     message: str
+    element: str = ""
+    mode: str = ""
+    q: np.ndarray | None = field(default=None, repr=False)
+    v: np.ndarray | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class StoredStart:
+    """What a file keeps of the initial conditions: by how much they differ from what was asked for."""
+
+    moved: dict[str, float]
+    changed: dict[str, float]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(repr=False)
 class Result:
     """Time histories ``t``, ``q``, ``v``, ``a`` (one row per time) with names, and how the analysis ended.
 
-    ``res["slider.x"]`` is a labelled array; ``res.names`` lists what there is. ``success`` says whether the whole
-    time span was covered, ``status`` is a word ("complete", "lock-up", ...), ``message`` a sentence, ``events`` the
-    singular positions met, ``stats`` counts, ``provenance`` says from what it was computed.
+    ``res["slider.x"]`` is a labelled array; ``res.names`` lists what there is. Besides coordinates these are outputs of
+    elements ("coil.force") and, of a simulation, the loads of joints ("B.force", "guide.moment") and the efforts of
+    drivers ("motor.effort"), computed when asked for; see :meth:`reaction` and :attr:`energy`.
+
+    ``success`` says whether the whole time span was covered, ``status`` is a word ("complete", "lock-up", ...),
+    ``message`` a sentence, ``events`` the singular positions and switches met, ``stats`` counts, ``provenance`` says
+    from what it was computed, ``initial`` by how much the start of a simulation differs from what was asked for.
     """
 
     t: np.ndarray
@@ -71,11 +94,16 @@ class Result:
     model: Model | None = None
     #: Further histories by name: energies, multipliers.
     series: dict[str, np.ndarray] = field(default_factory=dict)
+    initial: Any = None
+    _kept: Loads | None = field(default=None, init=False, compare=False)
 
     @property
     def names(self) -> list[str]:
         """Every quantity that can be asked for."""
-        return [*(name for triple in self.columns for name in triple), *self.series]
+        coordinates = [name for triple in self.columns for name in triple]
+        total = ["energy.total"] if "energy.kinetic" in self.series else []
+        loads = self._loads()
+        return list(dict.fromkeys([*coordinates, *self.series, *total, *(loads.names if loads else ())]))
 
     def array(self, name: str) -> np.ndarray:
         """One history as a plain array."""
@@ -84,6 +112,11 @@ class Result:
                 return (self.q, self.v, self.a)[triple.index(name)][:, k]
         if name in self.series:
             return self.series[name]
+        if name == "energy.total" and "energy.kinetic" in self.series:
+            return self.energy.total
+        loads = self._loads()
+        if loads and name in loads.names:
+            return loads.history(name)
         near = difflib.get_close_matches(str(name), self.names, n=3)
         hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
         raise ModelError(f"there is no quantity '{name}' in this result{hint}")
@@ -92,6 +125,52 @@ class Result:
         import xarray
 
         return xarray.DataArray(self.array(name), coords={"t": self.t}, dims="t", name=name)
+
+    # --- loads and energies --------------------------------------------------------------------------------------
+
+    def reaction(self, joint: Any, on: Any = None, axes: str = "global") -> Reaction:
+        """The force and moment that a joint (or driver, spring, bar, ...) exerts on a part, over time.
+
+        ``on`` is a part the element acts on, the ground included (default: the second, or the only one that moves).
+        The moment is about the element's point on that part; with ``axes="body"`` the components of the force are
+        along the part's own axes. A bar acts on its points: what it does there includes its own weight and inertia,
+        but not what other elements do to the bar, which act on its points themselves.
+        An equation of one's own is known in coordinates only: where it acts on a point with a fixed coordinate, the
+        component along that coordinate is zero here.
+        """
+        loads = self._loads()
+        if loads is None:
+            self._known_model()
+            raise ModelError("the model has other coordinates than this result: it was changed since")
+        return loads.reaction(joint, on, axes)
+
+    @property
+    def energy(self) -> Energies:
+        """The energies of a simulation: kinetic, potential, elastic, dissipated, supplied, total and their balance."""
+        if "energy.kinetic" not in self.series:
+            raise ModelError("this result has no energies: they come from simulate")
+        named = {name: self.series.get(f"energy.{name}") for name in (*PARTS, "balance")}
+        return Energies(self.t, **named)  # type: ignore[arg-type]
+
+    def _loads(self) -> Loads | None:
+        """What can be derived with the model; None where there is none, or one with other coordinates."""
+        if self.model is None:
+            return None
+        system = compiled(self.model)
+        if self._kept is None or self._kept.replay.system is not system:
+            if system.names != self.columns:
+                return None
+            rows = [self.series.get(f"lambda.{row.label}") for row in system.rows]
+            known = {row.label for row, values in zip(system.rows, rows, strict=True) if values is not None}
+            zero = np.zeros(len(self.t))
+            multipliers = [zero if values is None else values for values in rows]
+            states = np.column_stack(multipliers) if rows else np.zeros((len(self.t), 0))
+            replay = Replay(system, self._parameters(), States(self.t, self.q, self.v, self.a, states), self.events)
+            self._kept = Loads(replay, known)
+        return self._kept
+
+    def _parameters(self) -> np.ndarray:
+        return self._known_model().parameter_vector(self.provenance.get("parameters"))
 
     # --- anything else that moves --------------------------------------------------------------------------------
 
@@ -108,8 +187,7 @@ class Result:
 
     def _motion(self, what: Any) -> Motion:
         system = compiled(self._known_model())
-        parameters = np.array(list(self.provenance.get("parameters", {}).values()), dtype=float)
-        return Motion(self.t, *motion(system, what, parameters, self.q, self.v, self.a))
+        return Motion(self.t, *motion(system, what, self._parameters(), self.q, self.v, self.a))
 
     def _carrier(self, name: str) -> Any:
         model = self._known_model()
@@ -142,10 +220,14 @@ class Result:
             "status": self.status,
             "message": self.message,
             "columns": encoded(self.columns),
+            "series": encoded(list(self.series)),
             "stats": encoded(self.stats),
             "provenance": encoded(self.provenance),
-            "events": encoded([{"kind": e.kind, "t": e.t, "message": e.message} for e in self.events]),
+            "events": encoded([_stored(event) for event in self.events]),
         }
+        if self.initial is not None:
+            start = {"moved": self.initial.moved, "changed": self.initial.changed, "text": str(self.initial)}
+            attributes["initial"] = encoded(start)
         return xarray.Dataset(data, coords={"t": self.t}, attrs=attributes)
 
     def to_csv(self, path: str | Path, names: Sequence[str] | None = None) -> Path:
@@ -162,8 +244,14 @@ class Result:
         return target
 
     def save(self, path: str | Path) -> Path:
-        """Write everything to a NetCDF file; the model goes with it where a file can describe it."""
-        dataset = self.to_dataset()
+        """Write everything to a NetCDF file; the model goes with it where a file can describe it.
+
+        Each history is a variable; more than 200 are gathered into one, ``histories`` over t and ``name``.
+        """
+        dataset = gathered(self.to_dataset())
+        if self.events and all(getattr(event, "v", None) is not None for event in self.events):
+            for name in ("q", "v"):
+                dataset[f"events.{name}"] = (("event", "coordinate"), [getattr(e, name) for e in self.events])
         if self.model is not None:
             try:
                 dataset.attrs["model"] = files.text_of(files.describe(self.model))
@@ -173,16 +261,25 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
-        """Read what ``save`` wrote. Of events, kind, time and message come back."""
+        """Read what ``save`` wrote. Of events come back kind, time and message, of switches also what switched and how.
+
+        Where the model could not be written, what was derived with it is still there by name.
+        """
         dataset = read_netcdf(path)
         try:
             attributes = dataset.attrs
             columns = [(a, b, c) for a, b, c in json.loads(attributes["columns"])]
-            q, v, a = (np.column_stack([dataset[triple[k]].values for triple in columns]) for k in range(3))
+            named = histories(dataset)
+            q, v, a = (np.column_stack([named[triple[k]] for triple in columns]) for k in range(3))
             text = attributes.get("model")
             model = None
             if text is not None:
                 model = files.build(files.read_text(text, str(path)), MechanismModel, EquationsModel)
+            series = json.loads(attributes.get("series", "[]"))
+            if model is None:
+                own = {name for triple in columns for name in triple}
+                series = [name for name in named if name not in own]
+            start = attributes.get("initial")
             return cls(
                 t=dataset["t"].values,
                 q=q,
@@ -192,10 +289,12 @@ class Result:
                 success=bool(attributes["success"]),
                 status=attributes["status"],
                 message=attributes["message"],
-                events=[StoredEvent(**event) for event in json.loads(attributes["events"])],
+                events=_read_events(dataset),
                 stats=json.loads(attributes["stats"]),
                 provenance=json.loads(attributes["provenance"]),
                 model=model,
+                series={name: named[name] for name in series},
+                initial=None if start is None else StoredStart(**json.loads(start)),
             )
         except (KeyError, ValueError, TypeError) as error:
             raise KempeError(f"{path}: this result file is incomplete ({error})") from None
@@ -233,3 +332,17 @@ class Result:
         )
         head = "<tr><th>coordinate</th><th>first</th><th>last</th></tr>"
         return f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>"
+
+
+def _stored(event: Any) -> dict[str, Any]:
+    """What a file keeps of an event, its state apart."""
+    names = ("kind", "t", "message", "element", "mode")
+    return {name: getattr(event, name) for name in names if getattr(event, name, "") != ""}
+
+
+def _read_events(dataset: Any) -> list[StoredEvent]:
+    told = json.loads(dataset.attrs["events"])
+    if "events.q" not in dataset:
+        return [StoredEvent(**event) for event in told]
+    states = zip(dataset["events.q"].values, dataset["events.v"].values, strict=True)
+    return [StoredEvent(**event, q=q, v=v) for event, (q, v) in zip(told, states, strict=True)]

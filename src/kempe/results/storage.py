@@ -12,6 +12,30 @@ import numpy as np
 from kempe.errors import KempeError
 
 FORMAT = 1
+#: Up to so many histories are variables of their own in a file; more are gathered into one, for NetCDF takes
+#: milliseconds for every variable, and more the more there are.
+MOST_VARIABLES = 200
+
+
+def gathered(dataset: Any) -> Any:
+    """A dataset of many histories as one variable ``histories`` over t and ``name``."""
+    import xarray
+
+    names = list(dataset.data_vars)
+    if len(names) <= MOST_VARIABLES:
+        return dataset
+    table = np.column_stack([dataset.variables[name].values for name in names])
+    coordinates = {"t": dataset["t"].values, "name": np.array(names, dtype=object)}
+    return xarray.Dataset({"histories": (("t", "name"), table)}, coords=coordinates, attrs=dataset.attrs)
+
+
+def histories(dataset: Any) -> dict[str, np.ndarray]:
+    """All histories of a file by name, however they are kept."""
+    if "histories" in dataset:
+        names = [str(name) for name in dataset["name"].values]
+        return dict(zip(names, np.ascontiguousarray(dataset["histories"].values.T), strict=True))
+    found = {str(name): variable for name, variable in dataset.variables.items() if name not in dataset.coords}
+    return {name: variable.values for name, variable in found.items() if variable.dims == ("t",)}
 
 
 def write_netcdf(dataset: Any, path: str | Path) -> Path:

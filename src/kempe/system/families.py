@@ -43,8 +43,8 @@ class Family:
         f = d/dt(T_v) - T_q + (weight + potential)_q - damping - force + Phi_q^T lambda = 0,    Phi = 0.
     """
 
-    def __init__(self, element: Element) -> None:
-        source = KernelSource(element)
+    def __init__(self, element: Element, source: KernelSource | None = None) -> None:
+        source = KernelSource(element) if source is None else source
         view = element.view(source)
         self.q, self.v, self.t, self.z = source.q, source.v, source.t, source.z
         self.a, self.c = ca.SX.sym("a", self.q.numel()), ca.SX.sym("c", 3)
@@ -55,6 +55,7 @@ class Family:
         self.damping, self.force = (self._on_coordinates(f(view)) for f in (element.damping, element.force))
         self.switches = element.switches(view)
         self.first_mode = ca.SX(element.first_mode(view))
+        self.outputs = {name: ca.SX(value) for name, value in element.outputs(view).items()}
         self.modes, self.latches, self.newtonian = element.modes, element.latches, element.newtonian
         self.p, self.pieces = source.p, source.pieces
         self.arguments = ca.vertcat(ca.SX(0, 1), *source.arguments)

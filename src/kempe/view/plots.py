@@ -10,8 +10,11 @@ from matplotlib.figure import Figure
 
 from kempe.errors import ModelError
 from kempe.results import Result
+from kempe.results.energy import PARTS
 from kempe.view.style import GREY, INK, LINE, SMALL, TEXT, TITLE, WIDTH, Picture, colour, events, filled, legend, quiet
 
+#: So many events are named in a plot; more are only marked.
+NAMED = 12
 #: What the last part of a quantity's name measures.
 KINDS = {
     "x": "position",
@@ -28,15 +31,42 @@ KINDS = {
 }
 
 
+def channel_of(name: str) -> str:
+    """The part of a quantity's name that says what is measured: "x", "force", "energy"; empty for a coordinate."""
+    owner, dot, rest = name.partition(".")
+    if owner == "energy" and rest in (*PARTS, "total"):
+        return "energy"
+    if owner == "lambda" and dot:
+        return "multiplier"
+    first = rest.partition(".")[0]
+    return first if first in ("force", "effort") else name.rpartition(".")[2] if dot else ""
+
+
 def kind_of(name: str) -> str:
     """What a quantity measures: quantities of one kind share axes."""
-    part, dot, channel = name.rpartition(".")
-    return KINDS.get(channel, channel) if dot and part else "coordinate"
+    channel = channel_of(name)
+    return KINDS.get(channel, channel) or "coordinate"
+
+
+def spelled_out(result: Result, names: Sequence[str] | str) -> list[str]:
+    """The names of histories, each once; "energy" stands for the energies that are not always zero."""
+    wanted = [names] if isinstance(names, str) else list(names)
+    found: list[str] = []
+    for name in wanted:
+        if name == "energy" and name not in result.names:
+            parts = [row[0] for row in result.energy.table() if row[0] != "balance"]
+            found += [f"energy.{part}" for part in sorted(parts, key=lambda part: part == "total")]
+        else:
+            found.append(name)
+    return list(dict.fromkeys(found))
 
 
 def plot(result: Result, names: Sequence[str] | str, *, title: str = "") -> Figure:
-    """Time histories, quantities of one kind (position, velocity, angle ...) on axes of their own, events marked."""
-    wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    """Time histories, quantities of one kind (position, velocity, force ...) on axes of their own, events marked.
+
+    ``"energy"`` stands for all energies together.
+    """
+    wanted = spelled_out(result, names)
     if not wanted:
         raise ModelError(f"plot: name at least one quantity; there are {', '.join(result.names)}")
     kinds: dict[str, list[str]] = {}
@@ -48,11 +78,12 @@ def plot(result: Result, names: Sequence[str] | str, *, title: str = "") -> Figu
     order: dict[str, int] = {}
     for axes, (kind, members) in zip(panels, kinds.items(), strict=True):
         for name in members:
-            hue = colour(order.setdefault(_family(name), len(order)))
-            style = "o" if len(result) == 1 else "-"
+            hue = energy_colour(name) or colour(order.setdefault(_family(name), len(order)))
+            style = "o" if len(result) == 1 else "--" if name == "energy.total" else "-"
             axes.plot(result.t, result.array(name), style, label=name, color=hue, linewidth=LINE)
+        few = len(events(result)) <= NAMED
         for event in events(result):
-            axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8, zorder=1)
+            axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8 if few else 0.3, zorder=1)
         axes.set_ylabel(members[0] if len(members) == 1 else kind, fontsize=TEXT)
         axes.margins(x=0.01)
         quiet(axes)
@@ -65,6 +96,14 @@ def plot(result: Result, names: Sequence[str] | str, *, title: str = "") -> Figu
     return figure
 
 
+def energy_colour(name: str) -> str | None:
+    """The colour that an energy always has; None for anything else."""
+    owner, _, part = name.partition(".")
+    if owner != "energy" or part not in (*PARTS, "total"):
+        return None
+    return "#262626" if part == "total" else colour(PARTS.index(part))
+
+
 def _family(name: str) -> str:
     """Position, velocity and acceleration of one coordinate share a colour."""
     part, dot, channel = name.rpartition(".")
@@ -75,16 +114,17 @@ def _family(name: str) -> str:
 
 
 def _name_events(axes: Axes, result: Result) -> None:
-    """The kinds of events above the uppermost axes, in rows where they would overlap."""
+    """What the events are above the uppermost axes, in rows where they would overlap; nothing where they are many."""
     low, high = axes.get_xlim()
     ends: list[float] = []
-    for event in sorted(events(result), key=lambda e: e.t):
-        width = 0.0125 * len(event.kind) * (high - low)
+    for event in sorted(events(result), key=lambda e: e.t) if len(events(result)) <= NAMED else ():
+        said = getattr(event, "mode", "") or event.kind
+        width = 0.0125 * len(said) * (high - low)
         begin = event.t - width / 2
         row = next((k for k, end in enumerate(ends) if end < begin), len(ends))
         ends[row : row + 1] = [begin + width]
         axes.annotate(
-            event.kind, (event.t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3 + 9 * row),
+            said, (event.t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3 + 9 * row),
             textcoords="offset points", ha="center", va="bottom", fontsize=SMALL, color="0.35",
         )  # fmt: skip
 

@@ -22,6 +22,7 @@ from kempe.model import Model
 from kempe.results import Result
 from kempe.system.measures import positions
 from kempe.view.geometry import Drawing, drawing_of
+from kempe.view.plots import channel_of, energy_colour, spelled_out
 from kempe.view.report_figures import Panel, Trace, embedded
 from kempe.view.report_page import PAGE, POLICY, STYLE, TIME_BAR
 from kempe.view.style import COLOURS, colour, replacing
@@ -66,7 +67,8 @@ def report_html(
     drawing, frames = _drawing(model, result, frames)
     ranks = _ranks(model, drawing)
     paths = [] if drawing is None else _traces(model, result, frames, traces, ranks)
-    panels = _panels(result, frames, list(plots) or _default_plots(model, result, traces), ranks)
+    wanted = spelled_out(result, list(plots) or _default_plots(model, result, traces))
+    panels = _panels(result, frames, wanted, ranks)
     moments = _moments(result) if len(frames) else []
     script, place, places = embedded(result.t[frames], drawing, paths, panels, moments)
     parts = [
@@ -74,9 +76,11 @@ def report_html(
         _mechanism(place, paths) if place else "",
         _time_bar(len(frames)) if script else "",
         _time_plots(places, panels) if places else "",
+        _energy(result),
         _mobility(model, result),
         _events(result),
         _model(model, result),
+        _solver(result),
         _run(result),
     ]
     body = "\n".join(part for part in parts if part)
@@ -154,7 +158,7 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _default_plots(model: Model, result: Result, traces: Sequence[str]) -> list[str]:
-    """The coordinates of what is traced, or those that move most, and their rates."""
+    """The coordinates of what is traced, or those that move most, and their rates; energies if they are known."""
     if len(result) == 0:
         return []
     kinds: dict[str, list[tuple[str, str, str]]] = {}
@@ -164,20 +168,17 @@ def _default_plots(model: Model, result: Result, traces: Sequence[str]) -> list[
         owner = triple[0].rsplit(".", 1)[0]
         wanted = owner in traces if traces else owner not in own
         if wanted and spread[triple] > 1e-9 * max(1.0, max(spread.values())):
-            kinds.setdefault(_kind(triple[0]), []).append(triple)
+            kinds.setdefault(channel_of(triple[0]) or triple[0], []).append(triple)
     kinds = {kind: members[:CURVES] for kind, members in list(kinds.items())[: PANELS - 1]}
     order = sorted(kinds, key=lambda kind: ("x", "y", "angle").index(kind) if kind in ("x", "y", "angle") else 3)
-    return [triple[k] for k in (0, 1) for kind in order for triple in kinds[kind]]
+    energy = ["energy"] if "energy.kinetic" in result.series else []
+    return [*(triple[k] for k in (0, 1) for kind in order for triple in kinds[kind]), *energy]
 
 
 def _spread(values: np.ndarray) -> float:
     """How far a quantity moves, rounded so that what moves alike stays in the order of the model."""
     finite = values[np.isfinite(values)]
     return float(f"{np.ptp(finite):.6e}") if len(finite) else 0.0
-
-
-def _kind(name: str) -> str:
-    return name.rsplit(".", 1)[-1]
 
 
 def _panels(result: Result, frames: np.ndarray, names: Sequence[str], ranks: Mapping[str, int]) -> list[Panel]:
@@ -187,9 +188,10 @@ def _panels(result: Result, frames: np.ndarray, names: Sequence[str], ranks: Map
         values = result.array(name)
         points = thinned(result.t, values, POINTS)
         if len(points):
-            panel = panels.setdefault(_kind(name), Panel(_kind(name)))
+            kind = channel_of(name) or name
+            panel = panels.setdefault(kind, Panel(kind))
             panel.curves[name] = points
-            panel.colours[name] = _free_colour(panel, ranks.get(name.rsplit(".", 1)[0], 0))
+            panel.colours[name] = energy_colour(name) or _free_colour(panel, ranks.get(name.rsplit(".", 1)[0], 0))
             panel.at_frames[name] = [float(v) if np.isfinite(v) else None for v in values[frames]]
     return list(panels.values()) if len(frames) else []
 
@@ -283,7 +285,10 @@ def _mobility(model: Model, result: Result) -> str:
 
 def _events(result: Result) -> str:
     if not result.events:
-        return _section("Events", '<p class="soft">No singular position was met.</p>')
+        none = (
+            "Nothing switched." if result.provenance.get("analysis") == "simulate" else "No singular position was met."
+        )
+        return _section("Events", f'<p class="soft">{none}</p>')
     rows = [("", e) if isinstance(e, str) else (_go_to(e.t), e.message) for e in result.events[:EVENTS]]
     more = len(result.events) - len(rows)
     note = f'<p class="soft">and {more} more</p>' if more > 0 else ""
@@ -333,9 +338,33 @@ def _numbers(element: Element) -> str:
     return ", ".join(f"{key} = {_text(f.value)}" for key, f in element.fields.items() if isinstance(f, Scalar))
 
 
+def _energy(result: Result) -> str:
+    """First, last and largest value of each energy, and how well they balance."""
+    if "energy.kinetic" not in result.series or not len(result):
+        return ""
+    energy = result.energy
+    rows = [(name, *(f"{value:.6g}" for value in values)) for name, *values in energy.table()]
+    said = "" if energy.error is None else f"out of balance by at most {energy.error:.2g} of the largest energy"
+    return _section("Energy", _table(("", "first", "last", "largest"), rows) + f'<p class="soft said">{said}</p>')
+
+
+def _solver(result: Result) -> str:
+    """What the solver counted."""
+    if not result.stats:
+        return ""
+    tiles = "".join(f"<div><b>{escape(_count(value))}</b>{escape(name)}</div>" for name, value in result.stats.items())
+    return _section("Solver", f'<div class="tiles">{tiles}</div>')
+
+
+def _count(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def _run(result: Result) -> str:
     shown: dict[str, Any] = {"status": result.status, "message": result.message, "points": len(result)}
-    shown |= {k: v for k, v in result.provenance.items() if k != "parameters"} | result.stats
+    shown |= {k: v for k, v in result.provenance.items() if k != "parameters"}
+    if result.initial is not None:
+        shown["start"] = str(result.initial)
     return _section("Run", _table(("", ""), [(k, v) for k, v in shown.items() if v not in ("", None)]))
 
 

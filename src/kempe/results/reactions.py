@@ -1,0 +1,151 @@
+"""What joints, springs and drivers do to the parts, and what elements show of themselves, from a finished motion."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import casadi as ca
+import numpy as np
+
+from kempe.elements import Marker, Point
+from kempe.errors import ModelError
+from kempe.system import System
+from kempe.system.measures import positions
+from kempe.system.replay import Replay
+from kempe.system.wrenches import second_part, touched, wrench
+
+
+@dataclass(frozen=True, repr=False)
+class Reaction:
+    """The force (two columns) and the moment that an element exerts on the part ``on``, over time.
+
+    The moment is about ``point``, the element's point on that part.
+    """
+
+    t: np.ndarray
+    force: np.ndarray
+    moment: np.ndarray
+    point: np.ndarray
+    on: str
+
+    x = property(lambda self: self.force[:, 0], doc="The first component of the force.")
+    y = property(lambda self: self.force[:, 1], doc="The second component of the force.")
+
+    @property
+    def magnitude(self) -> np.ndarray:
+        """How large the force is."""
+        return np.hypot(self.force[:, 0], self.force[:, 1])
+
+    def __repr__(self) -> str:
+        largest = [float(np.abs(values).max(initial=0.0)) for values in (self.magnitude, self.moment)]
+        force, moment = (f"{value:.6g}" for value in largest)
+        return f"Reaction(on {self.on!r}: {len(self.t)} points, force up to {force}, moment up to {moment})"
+
+
+#: What a derived history is: of which element, and which of its columns.
+Derived = tuple[Literal["output", "force", "effort"], int, Any]
+
+
+def derived_names(system: System, known: Container[str]) -> dict[str, Derived]:
+    """Histories that can be computed when asked for: outputs of elements and loads of joints.
+
+    ``known`` are the labels of the constraint rows whose multipliers there are.
+    """
+    found: dict[str, Derived] = {}
+    for k, (element, family) in enumerate(zip(system.elements, system.families, strict=True)):
+        found |= {f"{element.name}.{name}": ("output", k, name) for name in family.outputs}
+        if not element.rows or not all(element.row_label(row) in known for row in element.rows):
+            continue
+        if element.drives:
+            ends = [""] if len(element.rows) == 1 else [f".{row}" for row in element.rows]
+            found |= {f"{element.name}.effort{end}": ("effort", k, i) for i, end in enumerate(ends)}
+            continue
+        part = second_part(element)
+        if part is not None:
+            ends = ["force", "force.x", "force.y", *([] if isinstance(part.carrier, Point) else ["moment"])]
+            found |= {f"{element.name}.{end}": ("force", k, end) for end in ends}
+    return found
+
+
+class Loads:
+    """Derived histories of one result, by name; what was computed for an element is kept."""
+
+    def __init__(self, replay: Replay, known: Container[str]) -> None:
+        self.replay, self.known = replay, known
+        self.names = derived_names(replay.system, known)
+        self._kept: dict[tuple[str, int], Any] = {}
+
+    def history(self, name: str) -> np.ndarray:
+        """One derived history."""
+        kind, k, which = self.names[name]
+        if kind == "effort":
+            return -self.replay.states.multipliers[:, self.replay.system.rows_of[k][which]]
+        if kind == "output":
+            family = self.replay.system.families[k]
+            return self._once(kind, k, self._outputs)[:, list(family.outputs).index(which)]
+        force, moment = self._once(kind, k, self._wrench)
+        return {
+            "force": lambda: np.hypot(force[:, 0], force[:, 1]),
+            "force.x": lambda: force[:, 0],
+            "force.y": lambda: force[:, 1],
+            "moment": lambda: moment,
+        }[which]()
+
+    def _once(self, kind: str, k: int, compute: Any) -> Any:
+        if (kind, k) not in self._kept:
+            self._kept[kind, k] = compute(k)
+        return self._kept[kind, k]
+
+    def _outputs(self, k: int) -> np.ndarray:
+        family = self.replay.system.families[k]
+        return self.replay.evaluate(k, family, "outputs", ca.vertcat(*family.outputs.values()))
+
+    def _wrench(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        part = second_part(self.replay.system.elements[k])
+        assert part is not None
+        return wrench(self.replay, k, part.name)
+
+    def reaction(self, joint: Any, on: Any, axes: str) -> Reaction:
+        """What an element exerts on a part."""
+        system, states = self.replay.system, self.replay.states
+        elements = {element.name: k for k, element in enumerate(system.elements)}
+        name = _known(joint, elements, f"there is no joint, force or driver '{_name(joint)}' in '{system.model.name}'")
+        element = system.elements[elements[name]]
+        if not all(element.row_label(row) in self.known for row in element.rows):
+            raise ModelError(
+                f"the load of '{name}' is not known: simulate and inverse_dynamics find the forces of constraints"
+            )
+        parts = touched(element)
+        marker: Marker | None = second_part(element)
+        if on is not None:
+            marker = parts[_known(on, parts, f"{element.kind} '{name}' does not act on '{_name(on)}'")]
+        if marker is None:
+            raise ModelError(f"{element.kind} '{name}' acts on no body, point or bar")
+        force, moment = wrench(self.replay, elements[name], marker.name)
+        ends = [marker] if isinstance(marker.carrier, Point) else [marker, *(marker.carrier.at((x, 0)) for x in (0, 1))]
+        where = positions(system, ends, self.replay.parameters, states.q)
+        if axes not in ("global", "body"):
+            raise ModelError(f"axes must be 'global' or 'body', not {axes!r}")
+        if axes == "body":
+            if isinstance(marker.carrier, Point):
+                raise ModelError(f"'{marker.name}' is a point and has no axes of its own; use axes='global'")
+            u = where[:, 2] - where[:, 1]
+            across = np.column_stack([-u[:, 1], u[:, 0]])
+            force = np.column_stack([(force * u).sum(axis=1), (force * across).sum(axis=1)])
+        return Reaction(states.t, force, moment, where[:, 0], marker.name)
+
+
+def _name(thing: Any) -> str:
+    return thing if isinstance(thing, str) else getattr(thing, "name", repr(thing))
+
+
+def _known(thing: Any, known: Mapping[str, Any], otherwise: str) -> str:
+    """The name of something known, or an error that says what there is."""
+    name = _name(thing)
+    if name in known:
+        return name
+    near = difflib.get_close_matches(name, list(known), n=3) or list(known)[:6]
+    raise ModelError(otherwise + (f"; there is {', '.join(repr(n) for n in near)}" if near else ""))

@@ -1,0 +1,110 @@
+"""A finished motion played back: what any element's equations give at each of its times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from kempe.elements import Table
+from kempe.system.families import Family
+from kempe.system.system import System
+
+
+@dataclass(frozen=True)
+class States:
+    """States of a whole system, one per row: time, coordinates, rates, accelerations, multipliers."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    multipliers: np.ndarray
+
+
+_functions: dict[tuple[Family, str], ca.Function] = {}
+
+
+class Replay:
+    """Evaluates expressions of elements over a motion.
+
+    ``events`` are the switches met, in order; each has ``t``, ``element``, ``mode`` and, where values are latched, the
+    coordinates ``q`` and rates ``v`` at that instant. From them the mode of an element is known at every time.
+    """
+
+    def __init__(self, system: System, parameters: np.ndarray, states: States, events: Sequence[Any] = ()) -> None:
+        self.system, self.parameters, self.states, self.events = system, parameters, states, events
+        self._x = system.inputs(parameters)[0]
+
+    def evaluate(self, k: int, family: Family, what: str, expression: ca.SX) -> np.ndarray:
+        """An expression of an element's equations over time, one row per time; ``what`` names it within its family."""
+        return self._evaluate(k, family, what, expression, self.states, self._modes(k, family))
+
+    def _evaluate(
+        self, k: int, family: Family, what: str, expression: ca.SX, states: States, z: np.ndarray
+    ) -> np.ndarray:
+        x = self._inputs(k, family, states)
+        x[_places(family, "z")] = z
+        tables = self.system.elements[k].tables()
+        if tables:
+            arguments = np.array(_function(family, "arguments", family.arguments)(x))
+            pieces = [table.pieces(at) for table, at in zip(tables, arguments, strict=True)]
+            x[_places(family, "pieces")] = np.hstack(pieces).T.reshape(Table.WIDTH * len(tables), -1)
+        return np.array(_function(family, what, expression)(x)).T
+
+    def _inputs(self, k: int, family: Family, states: States) -> np.ndarray:
+        """The inputs of an element's equations, one column per time; virtual displacements stay zero."""
+        system, own = self.system, self.system.families[k]
+        x = np.zeros((family.x.numel(), len(states.t)))
+        for name, values in (("q", states.q), ("v", states.v), ("a", states.a)):
+            first = family.at[name]
+            x[first : first + len(system.q_of[k])] = values[:, system.q_of[k]].T
+        x[family.at["t"]] = states.t
+        x[_places(family, "p")] = self._x[system.x_at[k] : system.x_at[k + 1]][_places(own, "p"), None]
+        x[_places(family, "lam")] = states.multipliers[:, system.rows_of[k]].T
+        return x
+
+    def _modes(self, k: int, family: Family) -> np.ndarray:
+        """The mode and the latched values of an element at each time: the first mode, then what the events say."""
+        z = np.zeros((family.z.numel(), len(self.states.t)))
+        if not family.modes or not len(self.states.t):
+            return z
+        s = self.states
+        start = States(s.t[:1], s.q[:1], s.v[:1], s.a[:1], s.multipliers[:1])
+        mode = family.modes[int(self._evaluate(k, family, "first mode", family.first_mode, start, z[:, :1])[0, 0])]
+        z[0] = family.modes.index(mode)
+        for event in self.events:
+            if getattr(event, "element", None) != self.system.elements[k].name:
+                continue
+            rows = s.t >= event.t
+            kept = self._latched(k, family, mode, event, z[:, rows][:, :1])
+            mode = event.mode
+            z[0, rows] = family.modes.index(mode)
+            z[1:, rows] = kept
+        return z
+
+    def _latched(self, k: int, family: Family, mode: str, event: Any, z: np.ndarray) -> np.ndarray:
+        """The values an element keeps from an event on."""
+        if not family.latches or not z.shape[1]:
+            return z[1:]
+        number, switch = next(
+            (n, s) for n, s in enumerate(family.switches) if (s.source, s.target) == (mode, event.mode)
+        )
+        q, v = np.atleast_2d(event.q), np.atleast_2d(event.v)
+        state = States(np.array([event.t]), q, v, np.zeros_like(q), np.zeros((1, self.system.m)))
+        values = [switch.latch.get(name, family.z[1 + i]) for i, name in enumerate(family.latches)]
+        return self._evaluate(k, family, f"latch {number}", ca.vertcat(*values), state, z).T
+
+
+def _places(family: Family, name: str) -> slice:
+    return slice(family.at[name], family.at[name] + getattr(family, name).numel())
+
+
+def _function(family: Family, what: str, expression: ca.SX) -> ca.Function:
+    key = (family, what)
+    if key not in _functions:
+        _functions[key] = ca.Function("f", [family.x], [ca.densify(expression)])
+    return _functions[key]
