@@ -4,25 +4,39 @@ from kempe.analysis.accelerations import Accelerations, accelerations
 from kempe.analysis.assembly import Pose, assemble
 from kempe.analysis.check import Finding, check
 from kempe.analysis.dynamics import simulate
+from kempe.analysis.inverse import inverse_dynamics
 from kempe.analysis.kinematics import kinematics
+from kempe.analysis.linear import Linearised, linearise
 from kempe.analysis.methods import METHODS
 from kempe.analysis.mobility import Dependency, Mobility, mobility, ranks
+from kempe.analysis.modes import Modes, modes
 from kempe.analysis.singular import Branch, SingularPosition
+from kempe.analysis.sparsity import Sparsity, sparsity
+from kempe.analysis.statics import Equilibrium, equilibrium
 
 __all__ = [
     "METHODS",
     "Accelerations",
     "Branch",
     "Dependency",
+    "Equilibrium",
     "Finding",
+    "Linearised",
     "Mobility",
+    "Modes",
     "Pose",
     "SingularPosition",
+    "Sparsity",
     "accelerations",
     "assemble",
     "check",
+    "equilibrium",
+    "inverse_dynamics",
     "kinematics",
+    "linearise",
     "mobility",
+    "modes",
     "ranks",
     "simulate",
+    "sparsity",
 ]
