@@ -8,7 +8,9 @@ import pytest
 
 from kempe.analysis.posing import Posed
 
-FILES = sorted(p for p in (Path(__file__).parent.parent / "examples").glob("*.py") if p.name != "demo.py")
+EVERY = sorted(p for p in (Path(__file__).parent.parent / "examples").glob("*.py") if p.name != "demo.py")
+FILES = [p for p in EVERY if "\nTIMES = " in p.read_text()]  # a driven linkage, followed over these times
+OTHERS = [p for p in EVERY if p not in FILES]  # anything else: check() and main() stand alone
 
 
 def load(path):
@@ -39,7 +41,16 @@ def test_example_shows_its_exact_property(path, capsys):
     assert capsys.readouterr().out.strip()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
+def test_example_of_another_kind_shows_its_exact_property(path, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    example = load(path)
+    assert example.check() <= example.TOLERANCE
+    example.main()
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
 def test_example_has_a_gallery_title(path):
     title, underline, blank, *text = load(path).__doc__.strip().splitlines()
     assert underline == "=" * len(title)

@@ -23,7 +23,7 @@ def _view(name: str) -> Any:
     return call
 
 
-VIEWS.update({name: _view(name) for name in ("plot", "animate", "report")})
+VIEWS.update({name: _view(name) for name in ("plot", "animate", "report", "pattern")})
 
 
 class Analyses:
@@ -52,6 +52,26 @@ class Analyses:
     def simulate(self, times: Any, **options: Any) -> Result:
         """The motion under forces, with reactions and an energy audit; see :func:`kempe.simulate`."""
         return analysis.simulate(self, times, **options)  # type: ignore[arg-type]
+
+    def equilibrium(self, **options: Any) -> analysis.Equilibrium:
+        """The pose in which all forces balance; see :func:`kempe.equilibrium`."""
+        return analysis.equilibrium(self, **options)  # type: ignore[arg-type]
+
+    def inverse_dynamics(self, times: Any, **options: Any) -> Result:
+        """The efforts and reactions that a driven motion takes; see :func:`kempe.inverse_dynamics`."""
+        return analysis.inverse_dynamics(self, times, **options)  # type: ignore[arg-type]
+
+    def linearise(self, about: Any = None, **options: Any) -> analysis.Linearised:
+        """Small motions about a state, in independent coordinates; see :func:`kempe.linearise`."""
+        return analysis.linearise(self, about, **options)  # type: ignore[arg-type]
+
+    def modes(self, pose: Any = None, **options: Any) -> analysis.Modes:
+        """Natural frequencies, damping ratios and mode shapes; see :func:`kempe.modes`."""
+        return analysis.modes(self, pose, **options)  # type: ignore[arg-type]
+
+    def sparsity(self) -> analysis.Sparsity:
+        """The pattern of the linear system of a step, and its fill; see :func:`kempe.sparsity`."""
+        return analysis.sparsity(self)  # type: ignore[arg-type]
 
     def ranks(self, pose: Any, velocities: Any = None, **options: Any) -> tuple[int, int, int]:
         """Ranks of Phi_q, [Phi_q nu], [Phi_q gamma] in a pose; see :func:`kempe.ranks`."""

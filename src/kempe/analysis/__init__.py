@@ -5,29 +5,43 @@ from kempe.analysis.assembly import Pose, assemble
 from kempe.analysis.check import Finding, check
 from kempe.analysis.checkpoints import resume
 from kempe.analysis.dynamics import simulate
+from kempe.analysis.inverse import inverse_dynamics
 from kempe.analysis.kinematics import kinematics
+from kempe.analysis.linear import Linearised, linearise
 from kempe.analysis.many import Runs, run_many
 from kempe.analysis.methods import METHODS
 from kempe.analysis.mobility import Dependency, Mobility, mobility, ranks
+from kempe.analysis.modes import Modes, modes
 from kempe.analysis.singular import Branch, SingularPosition
+from kempe.analysis.sparsity import Sparsity, sparsity
+from kempe.analysis.statics import Equilibrium, equilibrium
 
 __all__ = [
     "METHODS",
     "Accelerations",
     "Branch",
     "Dependency",
+    "Equilibrium",
     "Finding",
+    "Linearised",
     "Mobility",
+    "Modes",
     "Pose",
     "Runs",
     "SingularPosition",
+    "Sparsity",
     "accelerations",
     "assemble",
     "check",
+    "equilibrium",
+    "inverse_dynamics",
     "kinematics",
+    "linearise",
     "mobility",
+    "modes",
     "ranks",
     "resume",
     "run_many",
     "simulate",
+    "sparsity",
 ]

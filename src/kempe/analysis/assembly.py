@@ -18,6 +18,8 @@ from kempe.solvers.least_squares import DENSE, levenberg_marquardt, shortest_ste
 CLOSED = 1e-12
 #: How many other starts are tried when the sketch itself leads nowhere.
 RESTARTS = 24
+#: Up to so many coordinates a nearly closed pose is closed with full matrices.
+FEW = 60
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,26 @@ def assembled(
     return _nearest(posed, residual, give, stride, best.q)
 
 
+def close(posed: Posed, q: np.ndarray, time: float, give: np.ndarray | None = None) -> np.ndarray | None:
+    """The pose with closed joints nearest to one that is nearly closed; None where none is near."""
+    system, scale = posed.system, posed.row_scale
+    rows, columns = system.jacobian_places
+
+    def residual(p: np.ndarray) -> tuple[np.ndarray, Any]:
+        from scipy.sparse import csc_matrix
+
+        out = system.evaluate(system.position, posed.x, p, time)
+        values = out[system.m : system.m + len(rows)] / scale[rows]
+        J = csc_matrix((values, (rows, columns)), shape=(system.m, system.n))
+        return out[: system.m] / scale, J.toarray() if system.n <= FEW else J
+
+    if system.m == 0:
+        return q
+    stride = 0.5 * posed.scale
+    found = levenberg_marquardt(residual, q, posed.scale**2 if give is None else give, stride, iterations=30)
+    return found.q if found.residual <= CLOSED else None
+
+
 def _whole_turns(posed: Posed, time: float) -> np.ndarray:
     """The sketch with driven bodies counted in the turn their driver asks for.
 
@@ -138,13 +160,14 @@ def _give(posed: Posed, hold: Iterable[str], weights: Mapping[str, float] | None
     """How far each coordinate gives way: its scale squared over its weight, zero when held."""
     give = posed.scale**2
     for name, weight in (weights or {}).items():
-        give[_coordinate(posed, name)] /= positive(weight, f"the weight of '{name}'")
+        give[coordinate_index(posed, name)] /= positive(weight, f"the weight of '{name}'")
     for name in [hold] if isinstance(hold, str) else hold:
-        give[_coordinate(posed, name)] = 0.0
+        give[coordinate_index(posed, name)] = 0.0
     return give
 
 
-def _coordinate(posed: Posed, name: str) -> int:
+def coordinate_index(posed: Posed, name: str) -> int:
+    """The place of a coordinate by its name."""
     try:
         return posed.system.index(name)
     except KeyError:

@@ -174,6 +174,10 @@ class Family:
                 self._derivative(gradient, self.t),
                 self._derivative(speed, self.t),
             ]
+        if variant == "drift":
+            rate = ca.jtimes(self.phi, self.q, self.v) + self.Phi_t
+            second = ca.jtimes(self.phi, self.q, self.a) - self.gamma
+            return [self._derivative(rate, self.q), self._derivative(second, self.q)]
         if variant == "parameter":
             return [self._derivative(self.phi, self.p)]
         if variant == "arguments":
@@ -199,6 +203,7 @@ class Family:
         - ``canonical``: the rate of the momenta M v + Phi_q^T sigma, sigma in the place of lambda;
         - ``energy``: kinetic, of gravity, elastic; power dissipated, power supplied;
         - ``curvature``: (Phi_q^T lambda)_q, (Phi_q^T lambda)_t, (Phi_t^T lambda)_t;
+        - ``drift``: (Phi')_q, (Phi'')_q;
         - ``parameter``: Phi_p by the element's own numbers;
         - ``arguments``: where its tables are read;
         - ``guards``: positive while the mode lasts, one per switch;

@@ -261,6 +261,17 @@ class System:
         return self._program("curvature", using, outputs, n * n + n + 1)
 
     @cached_property
+    def drift(self) -> np.ndarray:
+        """[(Phi')_q, (Phi'')_q], both as full m x n arrays: for small systems."""
+        n, m, outputs = self.n, self.m, []
+        for k in self._constrained:
+            rate, second = self._variant(k, "drift").blocks
+            rows, q = self.rows_of[k], self.q_of[k]
+            places = [rows[b.rows] * n + q[b.columns] for b in (rate, second)]
+            outputs.append([places[0], m * n + places[1]])
+        return self._program("drift", self._constrained, outputs, 2 * m * n)
+
+    @cached_property
     def dynamics(self) -> Any:
         """The programs of the equations of motion."""
         from kempe.system.dynamics import DynamicPrograms

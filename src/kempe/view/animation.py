@@ -33,11 +33,13 @@ def animate(
     seconds: float = 3.0,
     vectors: Sequence[str] = (),
     dpi: float = 96,
+    title: str = "",
 ) -> Path:
     """A motion as a GIF, as an MP4 (with ffmpeg), or as numbered PNG files in a folder when ``path`` has no suffix.
 
     ``trace`` names points whose paths are drawn (as in :func:`path`), ``vectors`` points or bodies whose velocities
     are shown as arrows. Of the result at most ``frames`` times are shown, evenly spread, in ``seconds`` altogether.
+    ``title`` stands above it (the model's name if not given).
     """
     target = Path(path)
     write = _writer(target)
@@ -52,7 +54,7 @@ def animate(
     longest = max([float(np.hypot(*v.T).max()) for _, v in arrows], default=0.0)
     scale = 0.3 * drawing.size / longest if longest > 0 else 0.0
     shown = [(where[rows], scale * velocity[rows]) for where, velocity in arrows]
-    write(target, _pictures(drawing, model.name, paths, shown, dpi), pace)
+    write(target, _pictures(drawing, title or model.name, paths, shown, dpi), pace)
     return target
 
 

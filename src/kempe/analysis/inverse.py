@@ -1,0 +1,163 @@
+"""Inverse dynamics: the efforts of drivers and the reactions of joints that a given motion takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+from kempe.analysis.kinematics import kinematics
+from kempe.analysis.mobility import constraint_rank
+from kempe.analysis.posing import Posed
+from kempe.analysis.tangents import State, settle
+from kempe.errors import ModelError
+from kempe.model import Model
+from kempe.results import Result
+from kempe.results.provenance import versions
+from kempe.solvers.least_squares import DENSE
+
+#: A motion is one of the mechanism's own when no larger part of the forces than this is left unbalanced.
+BALANCED = 1e-7
+
+
+def inverse_dynamics(
+    model: Model,
+    times: float | Sequence[float] | np.ndarray | Result,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    **options: Any,
+) -> Result:
+    """Find what a driven motion takes: Phi_q^T lambda = Q - h - M a, solved for the multipliers at every time.
+
+    ``times`` is a time grid or an end time, for which the kinematics of the driven mechanism is run (``options`` go
+    to :func:`kempe.kinematics`), or a Result whose motion is taken as it is. The multipliers of drivers are (less) the
+    efforts they exert, those of joints the reactions. With redundant constraints the reactions are not unique: the
+    smallest are returned, and the message says so; efforts of drivers that no joint repeats are unique all the same.
+
+    The result has the motion and, as series, "lambda.<row>" for every constraint row, "energy.kinetic",
+    "energy.potential" (of gravity), "energy.elastic", and the powers "power.dissipated" and "power.supplied".
+    """
+    if isinstance(times, Result):
+        if options:
+            raise ModelError(f"a motion is given, so there is nothing to compute with {', '.join(options)}")
+        motion = times
+        if parameters is None:
+            parameters = motion.provenance.get("parameters")
+    else:
+        motion = kinematics(model, times, parameters=parameters, **options)
+    posed = Posed(model, parameters)
+    system = posed.system
+    if [tuple(c) for c in motion.columns] != system.names:
+        raise ModelError(f"this result is no motion of '{model.name}': its coordinates are others")
+    lam, repeated = _multipliers(posed, motion)
+    energies = np.zeros((len(motion.t), 5))
+    for k, t in enumerate(motion.t):
+        settle(posed, at := State(motion.q[k], motion.v[k], float(t)))
+        energies[k] = system.evaluate(system.dynamics.energy, posed.x, at.q, at.t, at.v, lam[k])
+    series = {f"lambda.{row.label}": lam[:, k] for k, row in enumerate(system.rows)}
+    names = ("energy.kinetic", "energy.potential", "energy.elastic", "power.dissipated", "power.supplied")
+    series.update({name: energies[:, k] for k, name in enumerate(names)})
+    note = "; constraints are redundant, so of all reactions that fit the smallest are given" if repeated else ""
+    return Result(
+        t=motion.t,
+        q=motion.q,
+        v=motion.v,
+        a=motion.a,
+        columns=system.names,
+        success=motion.success,
+        status=motion.status,
+        message=motion.message + note,
+        events=list(motion.events),
+        stats=dict(motion.stats),
+        provenance={
+            "model": model.name,
+            "analysis": "inverse dynamics",
+            "method": "multipliers from Phi_q^T lambda = Q - h - M a at every time",
+            "motion": dict(motion.provenance),
+            "parameters": dict(zip(model.parameters, posed.parameters.tolist(), strict=True)),
+            "versions": versions(),
+        },
+        model=model,
+        series=series,
+    )
+
+
+def _multipliers(posed: Posed, motion: Result) -> tuple[np.ndarray, bool]:
+    """The multipliers that balance the forces at every time, and whether others would do so too."""
+    n, m, d = posed.system.n, posed.system.m, posed.system.dynamics
+    lam, repeated = np.zeros((len(motion.t), m)), False
+    share = max(1, min(512, 2_000_000 // max(1, n * m))) if n <= DENSE else 1
+    for first in range(0, len(motion.t), share):
+        some = slice(first, first + share)
+        wanted, size, entries = _taken(posed, motion, some)
+        if n > DENSE and m == n:
+            J = csc_matrix((entries[0], (d.jacobian_rows, d.jacobian_columns)), shape=(m, n))
+            found = splu(J.T.tocsc()).solve(wanted[0])[None]
+            left = (J.T @ found[0] - wanted[0])[None]
+        else:
+            turned = np.zeros((len(wanted), n, m))
+            turned[:, d.jacobian_columns, d.jacobian_rows] = entries
+            found, more = _smallest(turned, wanted)
+            repeated = repeated or more
+            left = (turned @ found[..., None])[..., 0] - wanted
+        _complete(posed, motion, first, np.abs(left), BALANCED * size)
+        lam[some] = found / posed.row_scale
+    return lam, repeated
+
+
+def _taken(posed: Posed, motion: Result, some: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q - h - M a, how large its parts are, and the entries of Phi_q, at some of the times, in scaled units."""
+    system, n, m = posed.system, posed.system.n, posed.system.m
+    d, upper = system.dynamics, len(system.dynamics.block_rows)
+    wanted, size, entries = [], [], []
+    for t, q, v, a in zip(motion.t[some], motion.q[some], motion.v[some], motion.a[some], strict=True):
+        settle(posed, State(q, v, float(t)))
+        out = system.evaluate(d.explicit, posed.x, q, t, v)
+        values = out[n + 3 * m :]
+        inertia = posed.scale * np.bincount(d.block_rows, values[:upper] * a[d.block_columns], n)
+        others = posed.scale * out[:n]
+        wanted.append(-(inertia + others))
+        size.append(np.abs(inertia).max() + np.abs(others).max())
+        entries.append(values[upper:])
+    units = posed.scale[d.jacobian_columns] / posed.row_scale[d.jacobian_rows]
+    return np.array(wanted), np.array(size), np.array(entries) * units
+
+
+def _smallest(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The smallest solutions of many systems A x = b, and whether any of them is not the only one."""
+    n, m = A.shape[1:]
+    if m == 0:
+        return np.zeros((len(b), 0)), False
+    if m == n:
+        try:
+            x = np.linalg.solve(A, b[..., None])[..., 0]
+            x += np.linalg.solve(A, (b - (A @ x[..., None])[..., 0])[..., None])[..., 0]
+            if np.abs(A).max() * np.abs(x).max() < 1e8 * max(float(np.abs(b).max()), 1e-300):
+                return x, False
+        except np.linalg.LinAlgError:
+            pass  # a singular position
+    solved = [np.linalg.lstsq(matrix, side, rcond=1e-11) for matrix, side in zip(A, b, strict=True)]
+    return np.array([s[0] for s in solved]), any(s[2] < m for s in solved)
+
+
+def _complete(posed: Posed, motion: Result, first: int, left: np.ndarray, limit: np.ndarray) -> None:
+    """Joints and drivers must be able to supply the forces that the motion takes."""
+    beyond = np.flatnonzero(left.max(axis=1) > limit)
+    if len(beyond) == 0:
+        return
+    k, i = int(beyond[0]), int(left[beyond[0]].argmax())
+    t = float(motion.t[first + k])
+    force = f"{left[k, i] / posed.scale[i]:.4g} on '{posed.system.names[i][0]}'"
+    J = posed.linear(motion.q[first + k], t)[1]
+    if posed.system.m >= posed.system.n > constraint_rank(J, posed.scale, posed.row_scale)[0]:
+        raise ModelError(
+            f"'{posed.model.name}' is in a singular position at t = {t:.10g}, where no drivers and joints can supply "
+            f"{force}; leave this time out"
+        )
+    raise ModelError(
+        f"'{posed.model.name}' does not move like this by itself: at t = {t:.10g} a force of {force} is missing; "
+        "drive every degree of freedom, or give a motion that m.simulate found"
+    )
