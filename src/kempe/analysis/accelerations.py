@@ -10,7 +10,7 @@ import numpy as np
 from kempe.analysis.assembly import Pose, named_pose
 from kempe.analysis.moving import Moving, starting_state
 from kempe.analysis.posing import Posed
-from kempe.elements import plain_number
+from kempe.elements import plain_number, positive
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
 from kempe.solvers import motion as mo
@@ -61,9 +61,9 @@ def accelerations(
     _, flexible = moving.linear(q, v, t)
     compliance = mo.SHIFT * flexible
     if penalty is not None:
-        compliance = np.full(moving.m, 1.0 / plain_number(penalty, "penalty"))
-    if iterations is not None and iterations < 1:
-        raise ModelError(f"iterations must be at least 1, not {iterations}")
+        compliance = np.full(moving.m, 1.0 / float(positive(plain_number(penalty, "penalty"), "penalty")))
+    if iterations is not None and (not isinstance(iterations, (int, np.integer)) or iterations < 1):
+        raise ModelError(f"iterations must be a whole number of at least 1, not {iterations!r}")
     eq = moving.equations(compliance)
     wk = mo.new_work(eq, posed.x)
     sol = np.zeros(moving.n + moving.m)

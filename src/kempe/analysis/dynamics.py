@@ -117,12 +117,17 @@ class Simulation:
         }
         self.grid = time_grid(times, steps)
         self.method, self.options = method_named(method, options)
-        self.tolerance = _within(tolerance, "tolerance", 1e-14, 0.1)
+        self.tolerance = _within(tolerance, "tolerance", 0.0, 0.1)
+        if self.tolerance < self.method.least:
+            raise ModelError(
+                f"method '{method}' cannot hold a tolerance of {self.tolerance:g}: "
+                f"rounding rules below {self.method.least:g}"
+            )
         self.step = 0.0 if step is None else _within(step, "step", 0.0, np.inf)
         span = float(self.grid[-1] - self.grid[0])
         self.max_step = span if max_step is None else _within(max_step, "max_step", 0.0, np.inf)
         self.posed = Posed(model, parameters)
-        self.stiff = False
+        self.redundant: list[str] = []
         self.events: list[SwitchEvent] = []
         self.integrator: Integrator = INTEGRATORS[self.method.solver](self)
         self.moving = Moving(self.posed, self.integrator.needs)
@@ -139,7 +144,9 @@ class Simulation:
     @property
     def shift(self) -> float:
         """The shift of the multiplier block, in units of the inertia the constraints act on."""
-        return max(mo.SHIFT, min(self.tolerance, 1e-3) ** 2)
+        # multipliers that do nothing move by violations over the shift: implicit methods then need it larger
+        least = 1e-6 if self.redundant and "implicit" in self.integrator.needs else mo.SHIFT
+        return max(least, min(self.tolerance, 1e-3) ** 2)
 
     def _compliance(self) -> np.ndarray:
         """The compliance of each constraint row: a shift that refinement takes out, or the inverse of a penalty."""
@@ -206,22 +213,33 @@ class Simulation:
         mo.first_modes(eq, wk, x[co.Q, :n], x[co.V, :n], t, course.latches)
         left = mo.consistent(eq, wk, x[co.Q, :n], x[co.V, :n], t, x[co.AL], x[co.EXTRA], np.inf, True)
         if not left < np.inf:
-            raise ConvergenceError(explain(self, co.SINGULAR))
-        self.redundant = self._redundant_rows()
+            raise ConvergenceError(explain(self, co.SINGULAR), self._result("failed", "it could not be started"))
+        self._weigh_pivots()
         co.arm(eq, wk, course)
         co.accept(course, t)
         co.first_step(eq, course, float(self.method.order))
         self.integrator.begin()
-        co.write_until(eq, wk, course, t, False)
+        co.write_until(eq, wk, course, t, 0)
 
-    def _redundant_rows(self) -> list[str]:
-        """Constraint rows that depend on others at the start: their pivots are hardly more than the shift."""
+    def _weigh_pivots(self) -> None:
+        """Learn from the factors at the start: which constraints depend on others, what no inertia resists."""
         plan, n = self.moving.programs.plan, self.moving.n
         order, diagonal = (plan[plan[k] : plan[k + 1]] for k in (qd.ORDER, qd.DIAGONAL))
         pivot = np.zeros(len(order))
         pivot[order] = 1.0 / np.abs(self.wk.lu[diagonal])  # the factors hold reciprocals
-        weak = pivot[n:] < 1e-6 * self.flexible
-        return [self.posed.system.rows[k].label for k in np.flatnonzero(weak)]
+        loose = np.flatnonzero((self.moving.massless > 0) & (pivot[:n] < 1e3 * self.moving.massless))
+        if len(loose):
+            listed = ", ".join(f"'{self.posed.system.names[k][0]}'" for k in loose[:4])
+            raise ModelError(
+                f"no inertia resists the motion of {listed}; "
+                "give these parts mass and inertia, or hold them with a joint"
+            )
+        weak = np.flatnonzero(pivot[n:] < 1e-6 * self.flexible)
+        self.redundant = [self.posed.system.rows[k].label for k in weak]
+        if self.redundant:
+            self.course.s[co.REDUNDANT] = 1.0
+            if self.method.solver != "runge-kutta":
+                self.eq.shift[n:] = -self.shift * self.flexible
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
@@ -231,14 +249,20 @@ class Simulation:
         """Integrate to the end, or as far as it goes."""
         from kempe.analysis.checkpoints import write_checkpoint
 
-        s, chunk, saved = self.course.s, FIRST_CHUNK, monotonic()
+        s, chunk, saved, looks = self.course.s, FIRST_CHUNK, monotonic(), 0
+        began, rate = float(s[co.T]), float(s[co.RATE])
         try:
             while True:
                 s[co.BUDGET], begun = chunk, monotonic()
                 code = self.integrator.advance()
                 self._collect_events()
                 if code in (co.PAUSE, co.EVENTS_FULL):
-                    now = monotonic()
+                    now, looks = monotonic(), looks + 1
+                    if looks > 6 and s[co.RATE] > 1e4 * rate and s[co.T] - began < 0.05 * (s[co.END] - began):
+                        code = co.RUNAWAY
+                        break
+                    if looks > 6:
+                        began, looks, rate = float(s[co.T]), 0, min(rate, float(s[co.RATE]))
                     chunk = max(1, int(chunk * min(10.0, LOOK_UP / max(now - begun, 1e-3))))
                     if progress:
                         progress(float(s[co.T]), float(s[co.END]))

@@ -16,6 +16,11 @@ def explain(run: Any, code: int) -> str:
     names = run.posed.system.names
     if code == co.RUNAWAY:
         k = int(np.argmax(np.abs(x[co.V, :n]) / run.posed.scale))
+        if s[co.STEP] > 0:
+            return (
+                f"the motion runs away at t = {t:.10g}: '{names[k][1]}' = {x[co.V, k]:.4g}; "
+                "the fixed step is likely too large for this method: take a smaller one, or an implicit method"
+            )
         return (
             f"the velocities grow without bound at t = {t:.10g}: '{names[k][1]}' = {x[co.V, k]:.4g}; "
             "look for a force that pushes the way it moves (a negative damping or stiffness, a wrong sign)"
@@ -25,6 +30,10 @@ def explain(run: Any, code: int) -> str:
             f"more than 100 switches at t = {t:.10g}, the last: {run.events[-1].message if run.events else '?'}; "
             "an element switches back and forth without moving: look at its guards"
         )
+    undefined = not_finite(run)
+    if undefined:
+        listed = ", ".join(undefined[:4])
+        return f"at t = {t:.10g} or just beyond it, these are not finite: {listed}; look at their laws there"
     loose = free_without_inertia(run)
     if loose:
         listed = ", ".join(f"'{name}'" for name in loose[:4])
@@ -42,6 +51,22 @@ def explain(run: Any, code: int) -> str:
         else "try a larger tolerance, method='radau', or look for a jump in a force or law"
     )
     return f"the motion could not be continued beyond t = {t:.10g}{where}{near}; {advice}"
+
+
+def not_finite(run: Any) -> list[str]:
+    """The elements whose forces or constraints are not finite at the present state or shortly after it."""
+    posed, n, found = run.posed, run.moving.n, []
+    q, v, t = run.course.x[co.Q, :n], run.course.x[co.V, :n], float(run.course.s[co.T])
+    pace = 1.0 / max(float(run.course.s[co.RATE]), 1e-300)
+    for ahead in (0.0, 1e-6 * pace, 1e-3 * pace, 1e-2 * pace):
+        for element, values in zip(
+            posed.system.elements, posed.system.each(q + ahead * v, v, t + ahead, run.wk.x), strict=True
+        ):
+            if not np.isfinite(values).all() and (name := f"{element.kind} '{element.name}'") not in found:
+                found.append(name)
+        if found:
+            break
+    return found
 
 
 def free_without_inertia(run: Any) -> list[str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from kempe.elements import plain_number
 from kempe.errors import ModelError
 
 
@@ -18,6 +22,8 @@ class Method:
     kind: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     order: int = 2
+    #: Below this tolerance rounding rules, and steps only become shorter.
+    least: float = 1e-13
 
 
 METHODS: dict[str, Method] = {
@@ -42,6 +48,7 @@ METHODS: dict[str, Method] = {
             "penalty",
             "runge-kutta",
             "penalty forces instead of multipliers, explicit Runge-Kutta of order 8",
+            least=1e-9,
             options={"project": False, "penalty": None, "omega": 10.0, "damping": 1.0, "iterations": 0},
             order=8,
         ),
@@ -71,6 +78,7 @@ METHODS: dict[str, Method] = {
             "alpha",
             "newmark",
             "generalised-alpha on index 3, order 2",
+            least=1e-12,
             options={"radius": 0.9},
         ),
         Method(
@@ -84,6 +92,7 @@ METHODS: dict[str, Method] = {
             "bdf",
             "backward differentiation of order 1 to 5, stabilised index 2 (Gear, Gupta, Leimkuhler)",
             kind=1,
+            least=1e-11,
             options={"order": 5},
             order=5,
         ),
@@ -91,6 +100,7 @@ METHODS: dict[str, Method] = {
             "bdf3",
             "bdf",
             "backward differentiation of order 1 to 5 on index 3, as in DADS",
+            least=1e-12,
             options={"order": 5},
             order=5,
         ),
@@ -98,6 +108,7 @@ METHODS: dict[str, Method] = {
             "ali3p",
             "newmark",
             "augmented Lagrangian of index 3, trapezoidal rule, velocities and accelerations projected, order 2",
+            least=1e-12,
             kind=1,
             options={"penalty": None},
         ),
@@ -105,13 +116,53 @@ METHODS: dict[str, Method] = {
 }
 
 
+def _flag(value: Any) -> Any:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ModelError("must be True or False")
+    return bool(value)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ModelError("must be a whole number of at least 0")
+    return int(value)
+
+
+def _number(low: float, high: float = np.inf, *, above: bool = False) -> Callable[[Any], float]:
+    def checked(value: Any) -> float:
+        number = plain_number(value, "the value")
+        if not (low < number if above else low <= number) or not number <= high:
+            limit = f" and at most {high:g}" if high < np.inf else ""
+            raise ModelError(f"must be {'above' if above else 'at least'} {low:g}{limit}")
+        return number
+
+    return checked
+
+
+#: What each option may be.
+OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "project": _flag,
+    "iterations": _count,
+    "penalty": lambda value: None if value is None else _number(0.0, above=True)(value),
+    "omega": _number(0.0),
+    "damping": _number(0.0),
+    "radius": _number(0.0, 1.0),
+    "order": lambda value: int(_number(1, 5)(_count(value))),
+}
+
+
 def method_named(name: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
     """A method and its options, the given ones in place of the defaults."""
     if name not in METHODS:
-        raise ModelError(f"there is no method '{name}'; the methods are {', '.join(METHODS)}")
+        raise ModelError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}")
     method = METHODS[name]
-    unknown = [key for key in options if key not in method.options]
-    if unknown:
-        known = ", ".join(method.options) or "none"
-        raise ModelError(f"method '{name}' has no option '{unknown[0]}'; its options: {known}")
-    return method, {**method.options, **options}
+    checked: dict[str, Any] = {}
+    for key, value in options.items():
+        if key not in method.options:
+            known = ", ".join(method.options) or "none"
+            raise ModelError(f"method '{name}' has no option '{key}'; its options: {known}")
+        try:
+            checked[key] = OPTIONS[key](value)
+        except ModelError as error:
+            raise ModelError(f"method '{name}': option '{key}' {error}, not {value!r}") from None
+    return method, {**method.options, **checked}

@@ -199,13 +199,13 @@ def _newton(eq, wk, course, t, c, q, v, al):
                     return 1
                 renewed = fresh = True
                 last = size
-                if not (size < 10.0 * close and violated < close):
+                if not (size < close and violated < close):
                     continue
         else:
             theta = 1.0
         fresh = False
         last = size
-        if size * theta < close * (1.0 - min(theta, 0.5)) or (size < 10.0 * close and violated < close):
+        if (iteration > 0 and size * theta < close * (1.0 - theta)) or (size < close and violated < close):
             s[FRESH] = 1.0 if iteration > 0 and theta > 0.1 else 0.0
             _state(eq, course, c, q, v, al)
             return 0
@@ -301,7 +301,7 @@ def advance(equations, work, course_):
                 s[MEMORY_2] = 0.0
         elif s[MEMORY_2] > order:
             _choose(eq, course, order, error)
-        code = after_step(eq, wk, course, False)
+        code = after_step(eq, wk, course, 0)
         if s[SWITCHED] > 0:
             s[H] = min(s[H], h) * 0.02
             restart(eq, course)

@@ -66,8 +66,9 @@ VECTORS = 12
     MEMORY_2,
     ENERGY,  # the largest kinetic energy seen
     STAGE_SWEEPS,  # refinements within a step, where fewer are enough
-) = range(42)
-SCALARS = 42
+    REDUNDANT,  # 1 where constraints depend on each other
+) = range(43)
+SCALARS = 43
 
 REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT = range(10)
 
@@ -108,9 +109,20 @@ def accept(course, t):
 
 @compiled
 def dense(course, n, own, theta, q, v):
-    """Position and velocity within the last step."""
+    """Position and velocity within the last step: by Hermite (own = 0), or the integrator's polynomials (1 and 2)."""
     x, h = course.x, course.s[T] - course.s[T_0]
-    if own:
+    if own == 2:  # momenta are integrated: velocities are the rate of the polynomial for the positions
+        f = course.f
+        for i in range(n):
+            total, slope = 0.0, 0.0
+            for r in range(6, -1, -1):
+                total += f[r, i]
+                share, turn = (theta, 1.0) if r % 2 == 0 else (1.0 - theta, -1.0)
+                slope = slope * share + total * turn
+                total *= share
+            q[i] = x[Q_0, i] + total
+            v[i] = slope / h
+    elif own == 1:
         f = course.f
         for i in range(n):
             for which in range(2):
@@ -140,7 +152,7 @@ def work_within(course, n, own, theta):
     s, h = course.s, course.s[T] - course.s[T_0]
     if theta >= 1.0:
         return s[DISSIPATED], s[SUPPLIED]
-    if own:
+    if own == 1:
         d, e = 0.0, 0.0
         for r in range(6, -1, -1):
             share = theta if r % 2 == 0 else 1.0 - theta
@@ -352,7 +364,7 @@ def powers_within(eq, wk, course, theta):
     s, n = course.s, eq.scale.shape[0]
     q, v, al = course.x[Q_S], course.x[V_S], course.x[AL_S]
     if theta < 1.0:
-        dense(course, n, False, theta, q, v)
+        dense(course, n, 0, theta, q, v)
     else:
         copy(course.x[Q], q)
         copy(course.x[V], v)
@@ -394,5 +406,6 @@ def first_step(eq, course, order):
     rate = 0.0
     for i in range(eq.scale.shape[0]):
         rate = max(rate, abs(course.x[V, i]) / eq.scale[i], np.sqrt(abs(course.x[AL, i]) / eq.scale[i]))
-    s[RATE] = max(s[RATE], rate)
+    # at rest, one size in the whole time is what a velocity error is measured by
+    s[RATE] = max(s[RATE], rate, 1.0 / max(s[END] - s[T], 1e-300))
     s[H] = min(s[LARGEST], 0.1 * s[TOLERANCE] ** (1.0 / order) / rate if rate > 0.0 else 1e-3 * s[LARGEST])

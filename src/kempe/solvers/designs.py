@@ -204,7 +204,7 @@ def _one(eq, wk, basis, course, table, design, values):
     co.accept(course, t)
     co.first_step(eq, course, 8.0)
     code = restart(eq, wk, basis, course)
-    if code != co.REACHED or not co.write_until(eq, wk, course, t, False):
+    if code != co.REACHED or not co.write_until(eq, wk, course, t, 0):
         return co.FAILED
     while True:
         s[co.BUDGET] = 1e6

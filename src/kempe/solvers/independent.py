@@ -93,6 +93,19 @@ def _rows_of(eq, wk, basis, offset, sign, b):
         b[k] = 0.0
 
 
+@inlined
+def _good(eq, basis, chosen):
+    """Whether the dependent coordinates move not much faster, by the independent ones, than when these were chosen."""
+    fastest = 0.0
+    for k in range(chosen.shape[0]):
+        for i in range(eq.scale.shape[0]):
+            fastest = max(fastest, abs(basis.R[k, i]) * eq.scale[chosen[k]] / eq.scale[i])
+    limit = basis.W[6]
+    if limit[0] == 0.0:
+        limit[0] = 3.0 * max(fastest, 1.0)
+    return fastest <= limit[0]
+
+
 @compiled
 def independent_accelerations(eq, wk, basis, t, y, al):
     """Make y's dependent coordinates and velocities follow, then accelerations and multipliers into ``al``."""
@@ -138,6 +151,8 @@ def independent_accelerations(eq, wk, basis, t, y, al):
         sparse_lu.solve(plan, basis.lu, b, basis.R[k], w)
     _rows_of(eq, wk, basis, n + 2 * m, 1.0, b)
     sparse_lu.solve(plan, basis.lu, b, basis.R[f], w)
+    if not _good(eq, basis, chosen):
+        return RESELECT
     Mx, push = basis.W[4], basis.W[5]
     _times_mass(eq, wk, basis, basis.R[f], Mx)
     for i in range(n):

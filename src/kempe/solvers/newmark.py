@@ -30,6 +30,7 @@ from kempe.solvers.course import (
     PROJECT,
     RATE,
     REACHED,
+    REDUNDANT,
     REJECTED,
     RUNAWAY,
     SIGMA,
@@ -131,7 +132,8 @@ def _newton(eq, wk, course, t, h, q, v, al):
         fresh = s[FRESH] > 0
     last, theta, renewed = 0.0, 1.0, fresh
     close = max(min(CLOSE, 1e-3 * s[TOLERANCE]), 1e-14)
-    for iteration in range(12):
+    most = 60 if s[ALPHA] > 1 else 12
+    for iteration in range(most):
         place_for_balance(eq, wk, q, v, al, t)
         s[EVALUATIONS] += 1
         if fresh:
@@ -165,18 +167,19 @@ def _newton(eq, wk, course, t, h, q, v, al):
             if size < 1e-15:
                 theta = 0.0
             if theta > POOR and size > 0.1 * close:
-                if (theta > 2.0 and renewed) or iteration > 9:
+                if (theta > 2.0 and renewed) or iteration > most - 3:
                     s[ORDER] = 0.0
                     return 1
                 renewed = fresh = True  # a new matrix, from the present iterate
                 last = size
-                if not (size < 10.0 * close and violated < close):
+                if not (size < close and violated < close):
                     continue
         else:
             theta = 1.0  # nothing is known yet of how this step converges
         fresh = False
         last = size
-        if size * theta < close * (1.0 - min(theta, 0.5)) or (size < 10.0 * close and violated < close):
+        # what is left after this correction is about size theta / (1 - theta)
+        if (iteration > 0 and size * theta < close * (1.0 - theta)) or (size < close and violated < close):
             s[FRESH] = 1.0 if iteration > 0 and theta > 0.5 * POOR else 0.0
             return 0
     s[ORDER] = 0.0
@@ -192,6 +195,8 @@ def _predict(eq, course, h, q, v, al):
     # (a higher order would amplify the alternating part that accelerations and multipliers of index 3 have)
     ratio = h / s[MEMORY] if s[MEMORY] > 0.0 else 0.0
     for i in range(N):
+        if i == n and s[REDUNDANT] > 0:
+            ratio = 0.0  # extrapolated, the part of the multipliers that does nothing would grow without bound
         al[i] = course.x[AL, i] + ratio * (course.x[AL, i] - course.x[AL_0, i])
     for i in range(n):
         old = course.x[SIGMA, i]
@@ -324,7 +329,7 @@ def advance(equations, work, course_):
                 s[H] = h * min(2.0, max(0.3, grow))
             else:
                 s[H] = h
-        code = after_step(eq, wk, course, False)
+        code = after_step(eq, wk, course, 0)
         if s[SWITCHED] > 0:
             restart(course)
             present_powers(eq, wk, course)

@@ -164,7 +164,7 @@ def _guess(eq, st, course, h):
     for k in range(3):
         far = s[MEMORY] > 0.0 and h * NODES[k] <= 1.5 * last
         if far:
-            dense(course, n, False, 1.0 + h * NODES[k] / last, course.x[Q_S], course.x[V_S])
+            dense(course, n, 0, 1.0 + h * NODES[k] / last, course.x[Q_S], course.x[V_S])
         for i in range(n):
             if far:
                 st.z[k, i] = course.x[V_S, i] - course.x[V, i]
@@ -240,7 +240,7 @@ def _newton(eq, wk, st, course, h):
             if iteration > 1 and theta > 0.95 and size > 100.0 * close:
                 return False
         last = size
-        if size * theta < close * (1.0 - min(theta, 0.5)) or size < 0.1 * close:
+        if (iteration > 0 and size * theta < close * (1.0 - theta)) or size < 0.1 * close:
             s[MEMORY] = theta if iteration > 1 else 0.5 * s[MEMORY]
             return True
     return last < 100.0 * close
@@ -349,7 +349,7 @@ def advance(equations, work, stages_, course_):
                 s[H] = h * min(5.0, max(0.3, grow))
             else:
                 s[H] = h
-        code = after_step(eq, wk, course, False)
+        code = after_step(eq, wk, course, 0)
         if s[SWITCHED] > 0:
             restart(course)
             present_powers(eq, wk, course)

@@ -435,7 +435,7 @@ def advance(equations, work, basis_, course_):
     """Integrate until the end, an event that stops, or trouble."""
     eq, wk, basis, course = borrow(equations), borrow(work), borrow(basis_), borrow(course_)
     s, f = course.s, course.f
-    own = s[KIND] != CANONICAL_FORM
+    own = 2 if s[KIND] == CANONICAL_FORM else 1
     while s[T] < s[END]:
         if s[BUDGET] <= 0:
             return PAUSE
@@ -464,8 +464,10 @@ def advance(equations, work, basis_, course_):
             s[H] = 0.25 * h
         if code != REACHED:
             s[REJECTED] += 1
-            if code == RESELECT and s[FRESH] == 0:
-                return RESELECT
+            if code == RESELECT:
+                if s[FRESH] == 0:
+                    return RESELECT
+                code = FAILED
             if s[STEP] > 0 or h < s[SMALLEST]:
                 return code
             continue
@@ -474,7 +476,7 @@ def advance(equations, work, basis_, course_):
         fastest(eq, course)
         if not s[RATE] < 1e12 / max(h, 1e-300):
             return RUNAWAY
-        if s[STIFF] >= 0 and own:
+        if s[STIFF] >= 0 and own == 1:
             if _looks_stiff(eq, course, h):
                 s[STIFF] += 1
             elif s[STIFF] > 0:
@@ -483,7 +485,7 @@ def advance(equations, work, basis_, course_):
             grow = 0.9 * max(error, 1e-10) ** (-0.125)
             s[H] = h * min(6.0, max(0.333, grow))
         needed = s[K_OUT] < course.grid.shape[0] and course.grid[int(s[K_OUT])] < s[T]
-        if own and (needed or course.g.shape[1] > 0):
+        if needed or course.g.shape[1] > 0:
             code = _dense(eq, wk, basis, course, h)
             if code != REACHED:
                 return code

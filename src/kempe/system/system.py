@@ -11,6 +11,7 @@ import numpy as np
 from kempe.elements import Element, Table, parameters_in
 from kempe.errors import ModelError
 from kempe.kernels import UnsupportedOperation
+from kempe.kernels.compiler import call_address
 from kempe.model import Model
 from kempe.solvers.pack import pack
 from kempe.solvers.program import (
@@ -293,6 +294,22 @@ class System:
             load_multipliers(self.layout, np.asarray(lam, dtype=float), x)
         run(program, x, y, out)
         return out
+
+    def each(self, q: Any, v: Any, t: float, inputs: np.ndarray) -> list[np.ndarray]:
+        """What the explicit kernels of each element give on their own (empty for those that have none)."""
+        x, y = inputs.copy(), np.zeros(max(size_arguments(self.layout), 1))
+        load(self.layout, np.asarray(q, dtype=float), float(t), x, y)
+        load_rates(self.layout, np.asarray(v, dtype=float), x)
+        found = []
+        for k, family in enumerate(self.families):
+            if not family.moves:
+                found.append(np.zeros(0))
+                continue
+            kernel = self._variant(k, "explicit").kernel
+            out = np.zeros(max(kernel.n_out, 1))
+            call_address(kernel.address, x.ctypes.data + 8 * int(self.x_at[k]), out.ctypes.data)
+            found.append(out)
+        return found
 
     def Phi(self, x: np.ndarray, q: Any, t: float) -> np.ndarray:
         """The constraint residuals."""
