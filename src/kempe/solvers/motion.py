@@ -38,7 +38,7 @@ MODES = 13  # two numbers per switching element: place of the mode in x, place o
 PROGRAMS = (RESIDUAL, TANGENT, EXPLICIT, VALUE, CANONICAL, ENERGY, GUARDS, LATCHES, VELOCITY)
 
 #: Shift of the multiplier block, as a fraction of Phi_q M^-1 Phi_q^T.
-SHIFT = 1e-10
+SHIFT = 1e-11
 
 
 class Equations(NamedTuple):
@@ -107,8 +107,8 @@ def times_jacobian(eq, values, v, sign, r):
         r[row[k]] += sign * values[at + k] * v[column[k]]
 
 
-@compiled
-def solve_refined(eq, wk, values, rhs, sol, sweeps):
+@inlined
+def solve_refined_inline(eq, wk, values, rhs, sol, sweeps):
     """Solve with the factors at hand, then refine with the true matrix until it no longer helps.
 
     Returns how much the first refinement changed the upper part, relative to its size.
@@ -116,13 +116,13 @@ def solve_refined(eq, wk, values, rhs, sol, sweeps):
     plan = part(eq.indices, PLAN)
     r, d, w = wk.w[_R], wk.w[_D], wk.w[_W]
     N = eq.shift.shape[0]
-    qd.solve(plan, wk.lu, rhs, sol, w)
+    qd.solve_inline(plan, wk.lu, rhs, sol, w)
     last, first = np.inf, 0.0
     for sweep in range(sweeps):
         for i in range(N):
             r[i] = rhs[i]
         qd.subtract_product(plan, values, sol, r)
-        qd.solve(plan, wk.lu, r, d, w)
+        qd.solve_inline(plan, wk.lu, r, d, w)
         size, change = 1e-300, 0.0
         for i in range(eq.scale.shape[0]):
             size = max(size, abs(sol[i]) / eq.scale[i])
@@ -140,13 +140,19 @@ def solve_refined(eq, wk, values, rhs, sol, sweeps):
 
 
 @compiled
+def solve_refined(eq, wk, values, rhs, sol, sweeps):
+    """``solve_refined_inline`` as a function of its own."""
+    return solve_refined_inline(eq, wk, values, rhs, sol, sweeps)
+
+
+@compiled
 def factor_explicit(eq, wk):
     """Factor [M, Phi_q^T; Phi_q, -C] after the explicit program has run."""
     return qd.factor(part(eq.indices, PLAN), explicit_values(eq, wk), eq.shift, wk.lu, wk.w[_W])
 
 
-@compiled
-def accelerations(eq, wk, v, omega, damping, sweeps, sol):
+@inlined
+def accelerations_inline(eq, wk, v, omega, damping, sweeps, sol):
     """Solve for accelerations and multipliers after the explicit program has run and its matrix is factored.
 
     Constraint violations are stabilised with Phi'' + 2 damping omega Phi' + omega^2 Phi = 0. With ``sweeps`` = 0 the
@@ -165,7 +171,13 @@ def accelerations(eq, wk, v, omega, damping, sweeps, sol):
         times_jacobian(eq, explicit_values(eq, wk), v, 1.0, rate)
         for k in range(m):
             rhs[n + k] -= 2.0 * damping * omega * rate[k] + omega * omega * wk.out[n + k]
-    return solve_refined(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
+    return solve_refined_inline(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
+
+
+@compiled
+def accelerations(eq, wk, v, omega, damping, sweeps, sol):
+    """``accelerations_inline`` as a function of its own, for where it is called now and then."""
+    return accelerations_inline(eq, wk, v, omega, damping, sweeps, sol)
 
 
 @inlined

@@ -147,7 +147,7 @@ def _newton(eq, wk, course, t, h, q, v, al):
         for k in range(m):
             rhs[n + k] = -factor_a * wk.out[n + k]
             violated = max(violated, abs(wk.out[n + k]) / eq.row_scale[k])
-        qd.solve(plan, wk.lu, rhs, x, w)
+        qd.solve_inline(plan, wk.lu, rhs, x, w)
         size = 0.0
         for i in range(n):
             change = x[i]

@@ -16,7 +16,7 @@ import numpy as np
 
 from kempe.kernels.call import call_kernel
 from kempe.kernels.linear import count_operations, factor_kernel, solve_kernel
-from kempe.solvers.jit import compiled
+from kempe.solvers.jit import compiled, inlined
 from kempe.solvers.pack import pack, part
 
 # parts of a plan: the pattern of the permuted factors row by row, and where the matrix entries come from
@@ -142,8 +142,8 @@ def size(packed: np.ndarray) -> int:
     return factors + 2 * n + int(packed[packed[KERNELS] + 2])
 
 
-@compiled
-def factor(plan, values, shift, lu, work):
+@inlined
+def factor_inline(plan, values, shift, lu, work):
     """Factor; diagonals are stored as reciprocals. False when a pivot vanished or is not finite."""
     kernels, diagonal = part(plan, KERNELS), part(plan, DIAGONAL)
     if kernels[0] == 0:
@@ -161,8 +161,8 @@ def factor(plan, values, shift, lu, work):
     return True
 
 
-@compiled
-def solve(plan, lu, b, x, work):
+@inlined
+def solve_inline(plan, lu, b, x, work):
     """X = K^-1 b with the factors at hand (x may be b)."""
     kernels, n = part(plan, KERNELS), plan[DIAGONAL + 1] - plan[DIAGONAL]
     if kernels[1] == 0:
@@ -172,6 +172,18 @@ def solve(plan, lu, b, x, work):
     for i in range(n):
         lu[at + i] = b[i]
     call_kernel(kernels[1], lu, 0, x, 0)
+
+
+@compiled
+def factor(plan, values, shift, lu, work):
+    """``factor_inline`` as a function of its own: what is inlined everywhere takes minutes to compile."""
+    return factor_inline(plan, values, shift, lu, work)
+
+
+@compiled
+def solve(plan, lu, b, x, work):
+    """``solve_inline`` as a function of its own."""
+    solve_inline(plan, lu, b, x, work)
 
 
 @compiled

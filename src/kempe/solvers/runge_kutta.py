@@ -27,6 +27,7 @@ from kempe.solvers.course import (
     K_OUT,
     KIND,
     LARGEST,
+    MEMORY,
     OMEGA,
     PAUSE,
     POWER_D,
@@ -70,6 +71,7 @@ from kempe.solvers.motion import (
     EXPLICIT,
     PLAN,
     accelerations,
+    accelerations_inline,
     explicit_values,
     factor_explicit,
     place,
@@ -89,6 +91,8 @@ C = np.ascontiguousarray(DOP853.C[:STAGES])
 E3, E5 = np.ascontiguousarray(DOP853.E3), np.ascontiguousarray(DOP853.E5)
 A_EXTRA, C_EXTRA = np.ascontiguousarray(DOP853.A_EXTRA), np.ascontiguousarray(DOP853.C_EXTRA)
 D = np.ascontiguousarray(DOP853.D)
+#: Step control: safety, the weight of the step before, the largest growth.
+SAFETY, PI, GROWTH = 0.87, 0.03, 4.0
 #: Beyond this product of step and fastest rate the method is on the edge of its stability.
 STABILITY = 6.1
 
@@ -142,7 +146,7 @@ def _canonical(eq, wk, course, t, y, f):
     return REACHED
 
 
-@compiled
+@inlined
 def rhs(eq, wk, basis, course, t, y, f, al):
     """The rate of the integrated vector; accelerations and multipliers go to ``al`` where the form has them."""
     s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
@@ -163,9 +167,9 @@ def rhs(eq, wk, basis, course, t, y, f, al):
     else:
         place(eq, wk, y[:n], y[n : 2 * n], t)
         run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-        if not factor_explicit(eq, wk):
+        if not qd.factor_inline(part(eq.indices, PLAN), explicit_values(eq, wk), eq.shift, wk.lu, wk.w[10]):
             return SINGULAR
-        accelerations(eq, wk, y[n : 2 * n], s[OMEGA], s[DAMPING], int(s[STAGE_SWEEPS]), al)
+        accelerations_inline(eq, wk, y[n : 2 * n], s[OMEGA], s[DAMPING], int(s[STAGE_SWEEPS]), al)
     for i in range(n):
         f[i] = y[n + i]
         f[n + i] = al[i]
@@ -177,6 +181,12 @@ def rhs(eq, wk, basis, course, t, y, f, al):
         f[2 * n] = wk.e[3]
         f[2 * n + 1] = wk.e[4]
     return REACHED
+
+
+@compiled
+def rate_of(eq, wk, basis, course, t, y, f, al):
+    """``rhs`` as a function of its own, for where it is called now and then."""
+    return rhs(eq, wk, basis, course, t, y, f, al)
 
 
 # rows of course.f: dense output, then the stages (the last three serve the dense output), then vectors
@@ -197,7 +207,7 @@ def restart(eq, wk, basis, course):
     y[2 * n + 1] = s[SUPPLIED]
     if s[KIND] == CANONICAL_FORM:
         _momenta(eq, wk, course, y)
-    code = rhs(eq, wk, basis, course, s[T], y, course.f[STAGE], course.x[AL])
+    code = rate_of(eq, wk, basis, course, s[T], y, course.f[STAGE], course.x[AL])
     _after_canonical(eq, wk, course)
     if s[KIND] == CANONICAL_FORM:
         present_powers(eq, wk, course)
@@ -239,8 +249,8 @@ def _after_canonical(eq, wk, course):
 @compiled
 def _stages(eq, wk, basis, course, h):
     """The stages of a step of length h, and the new vector."""
-    s, f = course.s, course.f
-    ny = f.shape[1]
+    s, f, n = course.s, course.f, eq.scale.shape[0]
+    ny = f.shape[1] if s[KIND] == CANONICAL_FORM else 2 * n + 2
     for stage in range(1, STAGES + 1):
         for k in range(ny):
             f[Y_NEW, k] = 0.0
@@ -295,7 +305,7 @@ def _finish(eq, wk, basis, course, t, limit):
     al = wk.w[6]
     q, v = y[:n], y[n : 2 * n]
     if s[KIND] == CANONICAL_FORM:
-        code = rhs(eq, wk, basis, course, t, y, rate, al)
+        code = rate_of(eq, wk, basis, course, t, y, rate, al)
         if code != REACHED:
             return code
         for k in range(m):
@@ -304,7 +314,7 @@ def _finish(eq, wk, basis, course, t, limit):
             course.x[V_S, i] = rate[i]
         v = course.x[V_S, :n]
     elif s[KIND] == INDEPENDENT or s[PROJECT] == 0:
-        code = rhs(eq, wk, basis, course, t, y, rate, al)
+        code = rate_of(eq, wk, basis, course, t, y, rate, al)
         if code != REACHED:
             return code
         s[VIOLATION] = max(s[VIOLATION], violation(eq, wk.out[n:]))
@@ -322,7 +332,7 @@ def _finish(eq, wk, basis, course, t, limit):
         if not moved < np.inf:
             return FAILED
         if s[KIND] == INDEX1:
-            if moved > 1e-16 * s[RATE]:
+            if moved > 1e-3 * s[TOLERANCE] * s[RATE]:
                 load_rates(eq.layout, v, wk.x)
                 run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
             refined = accelerations(eq, wk, v, s[OMEGA], s[DAMPING], int(s[SWEEPS]), al)
@@ -336,7 +346,7 @@ def _finish(eq, wk, basis, course, t, limit):
             course.x[V, i] = v[i]
         if s[PROJECT] > 0:
             _momenta(eq, wk, course, y)
-            code = rhs(eq, wk, basis, course, t, y, rate, al)
+            code = rate_of(eq, wk, basis, course, t, y, rate, al)
             if code != REACHED:
                 return code
         copy(al, course.x[AL])
@@ -389,7 +399,7 @@ def _dense(eq, wk, basis, course, h):
                     f[LAST, k] += weight * f[STAGE + j, k]
         for k in range(ny):
             f[LAST, k] = f[Y, k] + h * f[LAST, k]
-        code = rhs(eq, wk, basis, course, s[T] - h + C_EXTRA[extra] * h, f[LAST], f[STAGE + 13 + extra], wk.w[6])
+        code = rate_of(eq, wk, basis, course, s[T] - h + C_EXTRA[extra] * h, f[LAST], f[STAGE + 13 + extra], wk.w[6])
         if code != REACHED:
             return code
     for k in range(ny):
@@ -435,6 +445,7 @@ def advance(equations, work, basis_, course_):
     """Integrate until the end, an event that stops, or trouble."""
     eq, wk, basis, course = borrow(equations), borrow(work), borrow(basis_), borrow(course_)
     s, f = course.s, course.f
+    refused, again_refused = False, False
     own = 2 if s[KIND] == CANONICAL_FORM else 1
     while s[T] < s[END]:
         if s[BUDGET] <= 0:
@@ -464,6 +475,7 @@ def advance(equations, work, basis_, course_):
             s[H] = 0.25 * h
         if code != REACHED:
             s[REJECTED] += 1
+            again_refused = True
             if code == RESELECT:
                 if s[FRESH] == 0:
                     return RESELECT
@@ -473,6 +485,7 @@ def advance(equations, work, basis_, course_):
             continue
         s[FRESH] = 0.0
         s[STEPS] += 1
+        refused, again_refused = again_refused, False
         fastest(eq, course)
         if not s[RATE] < 1e12 / max(h, 1e-300):
             return RUNAWAY
@@ -482,8 +495,10 @@ def advance(equations, work, basis_, course_):
             elif s[STIFF] > 0:
                 s[STIFF] -= 0.25
         if s[STEP] == 0:
-            grow = 0.9 * max(error, 1e-10) ** (-0.125)
-            s[H] = h * min(6.0, max(0.333, grow))
+            # the error of the step before counts too, and no growth right after a refusal: fewer refusals
+            grow = SAFETY * max(error, 1e-10) ** (-0.125 + 0.75 * PI) * max(s[MEMORY], 1e-4) ** PI
+            s[H] = h * min(1.0 if refused else GROWTH, max(0.333, grow))
+            s[MEMORY] = error
         needed = s[K_OUT] < course.grid.shape[0] and course.grid[int(s[K_OUT])] < s[T]
         if needed or course.g.shape[1] > 0:
             code = _dense(eq, wk, basis, course, h)
