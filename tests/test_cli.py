@@ -15,7 +15,12 @@ def test_every_published_value_is_reproduced():
     result = CliRunner().invoke(app, ["validate", "--json"])
     rows = json.loads(result.output)
     assert result.exit_code == 0
-    assert {row["case"] for row in rows} == {"singular-configurations"}
+    assert {row["case"] for row in rows} == {
+        "singular-configurations",
+        "singular-position-accelerations",
+        "singular-position-simulation",
+        "dads-slider-crank",
+    }
     assert all(set(row) == ROW for row in rows)
     assert [row["quantity"] for row in rows if not row["ok"]] == []
 
@@ -38,7 +43,7 @@ def test_a_wrong_value_fails_the_command(monkeypatch):
     from kempe.validation.case import compare
 
     monkeypatch.setitem(validation.CASES, "singular-configurations", lambda: iter([compare("c", "q", 1.0, 1.1, 1e-3)]))
-    result = CliRunner().invoke(app, ["validate"])
+    result = CliRunner().invoke(app, ["validate", "singular-configurations"])
     assert result.exit_code == 1 and "FAILED" in result.output
 
 

@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kempe.errors import ModelError
-from kempe.validation import singular_configurations
+from kempe.validation import (
+    dads_slider_crank,
+    singular_configurations,
+    singular_position_accelerations,
+    singular_position_simulation,
+)
 from kempe.validation.case import Case, Row
 
-CASES: dict[str, Case] = {singular_configurations.CASE: singular_configurations.rows}
+CASES: dict[str, Case] = {
+    module.CASE: module.rows
+    for module in (
+        singular_configurations,
+        singular_position_accelerations,
+        singular_position_simulation,
+        dads_slider_crank,
+    )
+}
 
 
 def validate(names: Iterable[str] = ()) -> list[Row]:

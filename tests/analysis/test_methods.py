@@ -1,0 +1,260 @@
+"""Every method of simulate: its order, its agreement with the others, its balance of energy, its constraints."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import MACHINES, Machine, difference, violation
+
+import kempe as kp
+from kempe.validation.singular_position_accelerations import slider_crank as singular_slider_crank
+
+#: Tolerances near the best that each method can do in a moment.
+TIGHT = {"alpha": 1e-10, "ali3p": 1e-10, "bdf": 1e-10, "bdf3": 1e-12, "radau": 1e-11, "penalty": 1e-8}
+#: What the motion may then be off by, in sizes. Penalties leave an error of their own; order 2 is what it is.
+APART = {"alpha": 3e-5, "ali3p": 3e-5, "bdf": 3e-6, "bdf3": 1e-7, "radau": 1e-9, "penalty": 1e-4}
+#: The same for the balance of energy, in units of the largest kinetic energy.
+UNBALANCED = {
+    "alpha": 1e-4,
+    "ali3p": 1e-4,
+    "bdf": 1e-5,
+    "bdf3": 1e-5,
+    "radau": 1e-6,
+    "penalty": 1e-4,
+    "canonical": 1e-5,
+}
+EXPLICIT = [name for name, method in kp.METHODS.items() if method.order == 8]
+
+WRONG_BRANCH = "bug: 'independent' keeps a coordinate that comes to rest at its limit and loses the motion there"
+DRIVER_WORK = "bug: the work of drivers is summed up to low order only, or not at all by 'canonical'"
+COARSE_OUTPUT = "bug: 'canonical' writes points between its steps of order 8 from a quintic"
+
+
+@cache
+def machine(name: str) -> Machine:
+    return MACHINES[name]()
+
+
+@cache
+def reference(name: str) -> kp.Result:
+    return machine(name).simulate(method="projection", tolerance=1e-13)
+
+
+@cache
+def run(name: str, method: str) -> kp.Result:
+    return machine(name).simulate(method=method, tolerance=TIGHT.get(method, 1e-12))
+
+
+def end_error(name: str, **options: Any) -> float:
+    """How far the state at the end is off, without any interpolation."""
+    m = machine(name)
+    result = m.simulate([0.0, m.end], **options)
+    exact = reference(name)
+    last = kp.Result(exact.t[[0, -1]], exact.q[[0, -1]], exact.v[[0, -1]], exact.a[[0, -1]], exact.columns)
+    return difference(result, last, m.model)
+
+
+def every(broken: dict[tuple[str, str], str]) -> list[Any]:
+    """Each method with each machine; the broken pairs are expected to fail."""
+    return [
+        pytest.param(
+            method,
+            name,
+            marks=[pytest.mark.xfail(strict=True, reason=broken[method, name])] if (method, name) in broken else [],
+        )
+        for method in kp.METHODS
+        for name in MACHINES
+    ]
+
+
+# --- order ----------------------------------------------------------------------------------------------------------
+
+
+def slope(counts: Any, errors: Any) -> float:
+    """The order that a line through (steps, error) shows."""
+    return float(-np.polyfit(np.log(counts), np.log(errors), 1)[0])
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "counts", "order"),
+    [
+        ("auto", {}, (8, 10, 14, 20), 8),
+        ("projection", {}, (8, 10, 14, 20), 8),
+        ("baumgarte", {}, (14, 20, 28, 40), 8),
+        ("penalty", {"penalty": 1e12}, (10, 14, 20, 24), 8),
+        ("augmented", {}, (14, 20, 28, 40), 8),
+        ("canonical", {}, (20, 28, 40, 56), 8),
+        ("independent", {}, (8, 10, 14, 20), 8),
+        ("alpha", {}, (50, 100, 200), 2),
+        ("alpha", {"radius": 0.3}, (50, 100, 200), 2),
+        ("ali3p", {}, (50, 100, 200), 2),
+        ("radau", {}, (10, 20, 40), 5),
+        ("bdf", {"order": 1}, (400, 800, 1600), 1),
+        ("bdf", {"order": 2}, (100, 200, 400), 2),
+        ("bdf3", {"order": 1}, (400, 800, 1600), 1),
+        ("bdf3", {"order": 2}, (100, 200, 400), 2),
+    ],
+)
+def test_order_with_fixed_steps(method, options, counts, order):
+    end = machine("rolling").end
+    errors = [end_error("rolling", method=method, step=end / n, **options) for n in counts]
+    assert slope(counts, errors) == pytest.approx(order, abs=0.06 * order)
+
+
+@pytest.mark.parametrize("method", ["bdf", "bdf3"])
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("name", ["slider_crank", "masses_on_springs"])
+def test_order_of_backward_differentiation_with_steps_of_its_choice(method, order, name):
+    """A fixed step starts with order 1, which would show; error against number of steps does not."""
+    tolerances = 10.0 ** -np.arange(4, 8 if order < 3 else 11)
+    m = machine(name)
+    steps = [m.simulate([0.0, m.end], method=method, tolerance=t, order=order).stats["steps"] for t in tolerances]
+    errors = [end_error(name, method=method, tolerance=t, order=order) for t in tolerances]
+    assert slope(steps, errors) == pytest.approx(order, abs=0.15 * order)
+
+
+@pytest.mark.parametrize("method", kp.METHODS)
+def test_error_follows_the_tolerance(method):
+    """Two digits more in the tolerance give one to two more in the result (less for methods of low order)."""
+    options = {"penalty": 1e12} if method == "penalty" else {}
+    tolerances = [1e-4, 1e-6, 1e-8]
+    errors = [end_error("slider_crank", method=method, tolerance=t, **options) for t in tolerances]
+    proportion = slope(1 / np.array(tolerances), errors)
+    assert (0.5 if kp.METHODS[method].order == 2 else 0.6) < proportion < 1.4
+    assert errors[-1] < (1e-4 if kp.METHODS[method].order < 8 else 1e-6)
+
+
+# --- agreement ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "name"), every({("independent", "four_bar_of_points"): WRONG_BRANCH}))
+def test_every_method_arrives_where_projection_does(method, name):
+    assert end_error(name, method=method, tolerance=TIGHT.get(method, 1e-12)) < APART.get(method, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    every(
+        {("independent", "four_bar_of_points"): WRONG_BRANCH}
+        | {("canonical", name): COARSE_OUTPUT for name in MACHINES if name not in ("slider_crank", "cam", "rolling")}
+    ),
+)
+def test_between_its_steps_a_method_is_as_good_as_at_them(method, name):
+    assert difference(run(name, method), reference(name), machine(name).model) < APART.get(method, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.xfail(strict=True, reason=WRONG_BRANCH)) if n == "four_bar_of_points" else n
+        for n in MACHINES
+    ],
+)
+def test_two_methods_that_share_no_code_agree(name):
+    """Independent coordinates with an explicit method; all coordinates with an implicit one."""
+    assert difference(run(name, "independent"), run(name, "radau"), machine(name).model) < 1e-8
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_multipliers_and_accelerations_agree_as_well(name):
+    exact, other = reference(name), run(name, "radau")
+    names = [n for n in exact.series if n.startswith("lambda.")]
+    for n in names:
+        assert np.abs(exact.array(n) - other.array(n)).max() < 1e-7 * (1 + np.abs(exact.array(n)).max())
+    assert np.abs(exact.a - other.a).max() < 1e-7 * np.abs(exact.a).max()
+
+
+# --- what every motion keeps ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    every(
+        {("independent", "four_bar_of_points"): WRONG_BRANCH}
+        | {(method, "driven"): DRIVER_WORK for method in ("canonical", "bdf", "bdf3", "ali3p")}
+    ),
+)
+def test_energy_is_balanced(method, name):
+    result = run(name, method)
+    kinetic = result.array("energy.kinetic").max()
+    assert np.abs(result.array("energy.balance")).max() < UNBALANCED.get(method, 1e-9) * kinetic
+    parts = sum(result.array(f"energy.{part}") for part in ("kinetic", "potential", "elastic", "dissipated"))
+    assert np.allclose(result.array("energy.balance"), parts - parts[0] - result.array("energy.supplied"), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", kp.METHODS)
+@pytest.mark.parametrize("name", MACHINES)
+def test_constraints_hold(method, name):
+    """At the tolerance of everyday use.
+
+    Baumgarte's stabilisation and penalty forces answer to violations instead of removing them, so they need some:
+    of the size of the tolerance, and of the reactions over the penalty. Output points are projected all the same.
+    """
+    m = machine(name)
+    result = m.simulate(method=method)
+    assert violation(m.model, result) < 1e-10
+    assert result.stats["largest violation"] < {"baumgarte": 1e-8, "penalty": 1e-6}.get(method, 1e-10)
+
+
+@pytest.mark.parametrize("method", kp.METHODS)
+def test_steps_do_not_depend_on_the_output_points(method):
+    m = machine("gears")
+    few = m.simulate([0.0, m.end], method=method, tolerance=1e-6)
+    many = m.simulate(np.linspace(0.0, m.end, 700), method=method, tolerance=1e-6)
+    assert few.stats["steps"] == many.stats["steps"]
+    assert np.array_equal(few.q[-1], many.q[-1]) and np.array_equal(few.v[-1], many.v[-1])
+
+
+# --- at the edge ----------------------------------------------------------------------------------------------------
+
+
+def bug(reason: str) -> Any:
+    return pytest.mark.xfail(strict=True, raises=(AssertionError, kp.ConvergenceError), reason=f"bug: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("method", "tolerance"),
+    [("auto", 10.0**-k) for k in (2, 3, 4, 6, 8, 10, 11)]
+    + [("augmented", 10.0**-k) for k in (2, 4, 6, 8, 10, 12, 13)]
+    + [pytest.param("auto", 1e-12, marks=bug("near a singular position 'auto' loses digits below 3e-12"))]
+    + [pytest.param("auto", 1e-13, marks=bug("near a singular position 'auto' fails below 1e-12"))]
+    + [pytest.param("radau", 1e-10, marks=bug("near a singular position 'radau' fails below 1e-9"))],
+)
+def test_a_singular_position_is_passed_at_any_tolerance(method, tolerance):
+    """Example 10.6: two bars of equal length that could as well turn as one, passed eleven times in 10 s."""
+    m = singular_slider_crank(np.pi / 4)
+    result = m.simulate(np.linspace(0.0, 10.0, 401), velocities={"2.vx": -4.0}, method=method, tolerance=tolerance)
+    assert np.abs(result.array("2.x") - 2 * result.array("1.x")).max() < 1e-6
+    assert np.count_nonzero(np.diff(np.sign(result.array("1.x")))) == 11
+    assert abs(result.array("1.x")[370] + 0.009161189228874774) < max(300 * tolerance, 1e-10)  # at t = 9.25
+
+
+@bug("below 1e-11 'bdf' takes more and more steps and is less accurate")
+def test_backward_differentiation_at_tight_tolerances():
+    m = machine("slider_crank")
+    loose, tight = (m.simulate([0.0, m.end], method="bdf", tolerance=t) for t in (1e-10, 1e-12))
+    assert tight.stats["steps"] < 4 * loose.stats["steps"]
+    assert end_error("slider_crank", method="bdf", tolerance=1e-12) < 1e-8
+
+
+@bug("Newton's method stops at 1e-11 whatever the step, which shows in accelerations as 1e-11 / h^2")
+@pytest.mark.parametrize("method", ["bdf", "bdf3"])
+def test_backward_differentiation_with_small_fixed_steps(method):
+    m = machine("slider_crank")
+    coarse, fine = (end_error("slider_crank", method=method, step=m.end / n) for n in (400, 6400))
+    assert fine < coarse / 200  # at least order 2
+
+
+@bug("with a penalty of the literature ALI3-P fails, and smaller steps make it worse")
+@pytest.mark.parametrize("name", ["slider_crank", "four_bar_of_points"])
+def test_augmented_lagrangian_of_index_3_with_a_given_penalty(name):
+    assert end_error(name, method="ali3p", penalty=1e7, tolerance=1e-8) < 1e-3
+
+
+@bug("at tight tolerances 'penalty' takes a step for each rounding error")
+def test_penalty_forces_do_not_need_a_hundred_times_the_steps():
+    few, many = (machine("four_bar_of_points").simulate(method="penalty", tolerance=t) for t in (1e-8, 1e-10))
+    assert many.stats["steps"] < 20 * few.stats["steps"]
