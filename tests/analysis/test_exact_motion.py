@@ -24,17 +24,6 @@ REACH = {
     "alpha": (1e-10, 1e-5),
     "ali3p": (1e-10, 1e-5),
 }
-#: Known mistakes of the engine; each comes with its script in the reports.
-LOST = pytest.mark.xfail(
-    strict=True,
-    reason="bug: 'independent' keeps a coordinate that comes to rest at its limit and loses the motion there",
-)
-AT_REST = pytest.mark.xfail(
-    strict=True, raises=kp.ConvergenceError, reason="bug: from rest without acceleration every step is rejected"
-)
-RELEASED = pytest.mark.xfail(
-    strict=True, reason="bug: the energy lost while a damped stop is released is integrated across its end"
-)
 ACCURATE = [method for method, (_, reach) in REACH.items() if reach <= 1e-9]
 
 
@@ -64,11 +53,7 @@ def swing(amplitude: float, t: np.ndarray, length: float = 0.8) -> tuple[np.ndar
 
 @pytest.mark.parametrize(
     ("method", "amplitude"),
-    [
-        pytest.param(method, amplitude, marks=LOST if method == "independent" and amplitude > 1 else ())
-        for method in REACH
-        for amplitude in (0.1, 1.5, 3.0)
-    ],
+    [(method, amplitude) for method in REACH for amplitude in (0.1, 1.5, 3.0)],
 )
 def test_pendulum_by_elliptic_functions(method, amplitude):
     tolerance, reach = REACH[method]
@@ -238,9 +223,7 @@ def loaded(force: Any, stiffness: float = 0.0) -> kp.Mechanism:
     return m
 
 
-@pytest.mark.parametrize(
-    ("method", "speed"), [(m, 0.3) for m in ACCURATE] + [pytest.param(m, 0.0, marks=AT_REST) for m in ACCURATE]
-)
+@pytest.mark.parametrize(("method", "speed"), [(m, 0.3) for m in ACCURATE] + [pytest.param(m, 0.0) for m in ACCURATE])
 def test_harmonic_force(method, speed):
     """5 sin 4 t on a mass of 2, in motion or at rest before."""
     t = np.linspace(0.0, 3.0, 31)
@@ -251,7 +234,6 @@ def test_harmonic_force(method, speed):
     assert np.abs(supplied - (result.array("P.vx") ** 2 - speed**2)).max() < 1e-8
 
 
-@AT_REST
 def test_a_mass_waits_until_it_is_pushed():
     m = loaded(kp.cycloidal(5.0, 1.0, begin=0.5))
     t = np.linspace(0.0, 3.0, 31)
@@ -389,7 +371,6 @@ def test_first_bounce_on_a_damped_stop():
     assert first[2].v[0] ** 2 == pytest.approx(v**2 + 2 * G * x, rel=1e-9)
 
 
-@RELEASED
 def test_what_a_damped_stop_takes_is_dissipated():
     result = damped_bounces()
     assert np.abs(result.array("energy.balance")).max() < 1e-7

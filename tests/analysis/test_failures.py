@@ -27,7 +27,7 @@ def on_a_spring(law: Callable[..., Any]) -> kp.Mechanism:
     return m
 
 
-def patience(chunks: int = 3) -> Callable[[float, float], None]:
+def patience(chunks: int = 60) -> Callable[[float, float], None]:
     """Something to report progress to that gives up."""
     seen: list[float] = []
 
@@ -53,10 +53,6 @@ def failure(model: Any, times: Any, **options: Any) -> kp.ConvergenceError:
     return caught.value
 
 
-def bug(reason: str) -> Any:
-    return pytest.mark.xfail(strict=True, reason=f"bug: {reason}")
-
-
 # --- the model cannot move ------------------------------------------------------------------------------------------
 
 
@@ -67,24 +63,18 @@ def test_no_mass_anywhere():
         m.simulate(1.0)
 
 
-ENDLESS_ARM = bug("the motion of a part without inertia is followed in ever smaller steps instead of being named")
-
-
 @pytest.mark.parametrize(
     "method",
-    [
-        pytest.param(name, marks=ENDLESS_ARM if method.order == 8 and name != "independent" else ())
-        for name, method in kp.METHODS.items()
-    ],
+    [name for name, method in kp.METHODS.items()],
 )
 def test_a_part_without_inertia_in_a_free_direction_is_named(method):
     m = pendulum()
     arm = m.body("arm", at=(1.5, 0))
     m.revolute("A", m["rod"], arm, at=(1, 0))
-    assert "no inertia resists the motion of 'arm.angle'" in str(failure(m, 1.0, method=method))
+    with pytest.raises(kp.ModelError, match="no inertia resists the motion of 'arm.angle'"):
+        m.simulate(1.0, method=method)
 
 
-@bug("a body without mass that nothing holds goes unmentioned as long as nothing pushes it")
 def test_a_loose_body_without_mass_is_named():
     m = pendulum()
     m.body("ghost", at=(1, 1))
@@ -106,12 +96,9 @@ def test_a_massless_part_that_joints_hold_is_no_mistake():
 # --- the motion goes wrong ------------------------------------------------------------------------------------------
 
 
-RUNS_FOREVER = bug("implicit methods take ever smaller steps, so that 1e12 sizes per step are never reached")
-
-
 @pytest.mark.parametrize(
     "method",
-    [pytest.param(name, marks=() if method.order == 8 else RUNS_FOREVER) for name, method in kp.METHODS.items()],
+    list(kp.METHODS),
 )
 def test_negative_damping_that_runs_away(method):
     m = on_a_spring(lambda length, rate: length - 50 * rate)
@@ -138,41 +125,23 @@ def test_a_law_that_stops_having_values(method):
     assert len(error.result) == 27 and error.result.t[-1] < exact
 
 
-@bug("what is not finite is not named")
 @pytest.mark.parametrize("method", ["auto", "radau"])
 def test_a_law_that_stops_having_values_is_named(method):
     said = str(failure(on_a_spring(lambda length, rate: 10 * kp.sqrt(length - 0.5)), 3.0, method=method))
     assert "'S'" in said
 
 
-@bug("what is not finite is not named")
 def test_a_force_without_a_value_at_the_start_is_named():
     said = str(failure(on_a_spring(lambda length, rate: kp.sqrt(length - 5.0)), 3.0))
     assert "t = 0" in said and "'S'" in said
 
 
-@bug("'radau' is told to try 'radau'")
 def test_advice_is_not_to_do_the_same_again():
     said = str(failure(on_a_spring(lambda length, rate: 10 * kp.sqrt(length - 0.5)), 3.0, method="radau"))
     assert "radau" not in said
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        pytest.param(
-            method,
-            marks={
-                "independent": pytest.mark.xfail(
-                    run=False, reason="bug: coordinates are chosen again and again, for ever"
-                ),
-                "baumgarte": bug("the step is too large, not a force wrong"),
-                "penalty": bug("the step is too large, not a force wrong"),
-            }.get(method, ()),
-        )
-        for method in kp.METHODS
-    ],
-)
+@pytest.mark.parametrize("method", kp.METHODS)
 def test_a_fixed_step_that_is_too_large(method):
     """Ten turns in a step."""
     error = failure(pendulum(), 20.0, step=3.0, method=method, velocities={"rod.omega": 20.0})
@@ -212,10 +181,9 @@ def test_steps_out_of_range(name, value):
 
 @pytest.mark.parametrize("value", [0.0, -1e7, float("nan"), "stiff"])
 def test_penalties_out_of_range(value):
-    refused("penalty must be", method="augmented", penalty=value)
+    refused("option 'penalty'", method="augmented", penalty=value)
 
 
-@bug("options of methods are not checked")
 @pytest.mark.parametrize(
     ("method", "name", "value"),
     [

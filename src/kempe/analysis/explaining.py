@@ -19,7 +19,7 @@ def explain(run: Any, code: int) -> str:
         if s[co.STEP] > 0:
             return (
                 f"the motion runs away at t = {t:.10g}: '{names[k][1]}' = {x[co.V, k]:.4g}; "
-                "the fixed step is likely too large for this method: take a smaller one, or an implicit method"
+                "the fixed step is likely too large for this method: try a smaller step, or an implicit method"
             )
         return (
             f"the velocities grow without bound at t = {t:.10g}: '{names[k][1]}' = {x[co.V, k]:.4g}; "
@@ -33,7 +33,7 @@ def explain(run: Any, code: int) -> str:
     undefined = not_finite(run)
     if undefined:
         listed = ", ".join(undefined[:4])
-        return f"at t = {t:.10g} or just beyond it, these are not finite: {listed}; look at their laws there"
+        return f"not finite at t = {t:.10g}; there or just beyond it, look at the laws of {listed}"
     loose = free_without_inertia(run)
     if loose:
         listed = ", ".join(f"'{name}'" for name in loose[:4])

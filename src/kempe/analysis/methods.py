@@ -22,8 +22,6 @@ class Method:
     kind: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     order: int = 2
-    #: Below this tolerance rounding rules, and steps only become shorter.
-    least: float = 1e-13
 
 
 METHODS: dict[str, Method] = {
@@ -48,7 +46,6 @@ METHODS: dict[str, Method] = {
             "penalty",
             "runge-kutta",
             "penalty forces instead of multipliers, explicit Runge-Kutta of order 8",
-            least=1e-9,
             options={"project": False, "penalty": None, "omega": 10.0, "damping": 1.0, "iterations": 0},
             order=8,
         ),
@@ -78,7 +75,6 @@ METHODS: dict[str, Method] = {
             "alpha",
             "newmark",
             "generalised-alpha on index 3, order 2",
-            least=1e-12,
             options={"radius": 0.9},
         ),
         Method(
@@ -92,7 +88,6 @@ METHODS: dict[str, Method] = {
             "bdf",
             "backward differentiation of order 1 to 5, stabilised index 2 (Gear, Gupta, Leimkuhler)",
             kind=1,
-            least=1e-11,
             options={"order": 5},
             order=5,
         ),
@@ -100,7 +95,6 @@ METHODS: dict[str, Method] = {
             "bdf3",
             "bdf",
             "backward differentiation of order 1 to 5 on index 3, as in DADS",
-            least=1e-12,
             options={"order": 5},
             order=5,
         ),
@@ -108,7 +102,6 @@ METHODS: dict[str, Method] = {
             "ali3p",
             "newmark",
             "augmented Lagrangian of index 3, trapezoidal rule, velocities and accelerations projected, order 2",
-            least=1e-12,
             kind=1,
             options={"penalty": None},
         ),

@@ -93,8 +93,8 @@ A_EXTRA, C_EXTRA = np.ascontiguousarray(DOP853.A_EXTRA), np.ascontiguousarray(DO
 D = np.ascontiguousarray(DOP853.D)
 #: Step control: safety, the weight of the step before, the largest growth.
 SAFETY, PI, GROWTH = 0.87, 0.03, 4.0
-#: Beyond this product of step and fastest rate the method is on the edge of its stability.
-STABILITY = 6.1
+#: Beyond this product of step and fastest rate the method comes near the edge of its stability (about 6).
+STABILITY = 3.3
 
 
 def size(n: int, m: int) -> int:

@@ -191,9 +191,8 @@ class DynamicPrograms:
         heavy = np.zeros(len(groups), dtype=bool)
         links: list[set[int]] = [set() for _ in groups]
         for k in self._using:
-            touched = set(part_of[system.q_of[k]].tolist())
-            if system.families[k].kinetic is not None:
-                heavy[list(touched)] = True
+            masses = system._variant(k, "explicit").blocks[4]
+            heavy[part_of[system.q_of[k][masses.rows]]] = True
         for i, j in zip(part_of[self.block_rows].tolist(), part_of[self.block_columns].tolist(), strict=True):
             if i != j:
                 links[i].add(j)
