@@ -240,7 +240,7 @@ def _newton(eq, wk, st, course, h):
             if iteration > 1 and theta > 0.95 and size > 100.0 * close:
                 return False
         last = size
-        if (iteration > 0 and size * theta < close * (1.0 - theta)) or size < 0.1 * close:
+        if size * theta < close * (1.0 - min(theta, 0.5)) or size < 0.1 * close:
             s[MEMORY] = theta if iteration > 1 else 0.5 * s[MEMORY]
             return True
     return last < 100.0 * close
