@@ -233,7 +233,7 @@ class Simulation:
         self.redundant = [self.posed.system.rows[k].label for k in weak]
         if self.redundant:
             self.course.s[co.REDUNDANT] = 1.0
-            if self.method.solver != "runge-kutta":
+            if self.method.solver in ("newmark", "bdf"):
                 self.eq.shift[n:] = -self.shift * self.flexible
 
     # --- the run -----------------------------------------------------------------------------------------------------
