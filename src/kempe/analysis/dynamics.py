@@ -139,8 +139,9 @@ class Simulation:
     @property
     def shift(self) -> float:
         """The shift of the multiplier block, in units of the inertia the constraints act on."""
-        # multipliers that do nothing move by violations over the shift: implicit methods then need it larger
-        least = 1e-6 if self.redundant and "implicit" in self.integrator.needs else mo.SHIFT
+        # multipliers that do nothing move by violations over the shift: with constraints at position level, where
+        # violations count by the step squared, it must be larger then
+        least = 1e-6 if self.redundant and self.method.solver in ("newmark", "bdf") else mo.SHIFT
         return max(least, min(self.tolerance, 1e-3) ** 2)
 
     def _compliance(self) -> np.ndarray:
@@ -233,7 +234,7 @@ class Simulation:
         self.redundant = [self.posed.system.rows[k].label for k in weak]
         if self.redundant:
             self.course.s[co.REDUNDANT] = 1.0
-            if self.method.solver in ("newmark", "bdf"):
+            if "implicit" in self.integrator.needs:
                 self.eq.shift[n:] = -self.shift * self.flexible
 
     # --- the run -----------------------------------------------------------------------------------------------------

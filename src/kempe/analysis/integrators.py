@@ -186,8 +186,7 @@ class Auto(Integrator):
         run = self.simulation
         x = run.wk.x
         run.moving = Moving(run.posed, Radau.needs, run.moving.massless)
-        compliance = -run.eq.shift[run.moving.n :]
-        run.eq = run.moving.equations(np.fmax(compliance, 1e-6 * run.flexible) if run.redundant else compliance)
+        run.eq = run.moving.equations(-run.eq.shift[run.moving.n :])
         run.wk = mo.new_work(run.eq, x)
         self.inner = Radau(run)
         run.course.s[co.STIFF] = -1.0
