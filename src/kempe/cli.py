@@ -59,7 +59,7 @@ def run(
     from kempe import running
 
     if not quiet and running.compiles_first(file):
-        typer.echo("compiling the solvers: first use on this machine, about a minute", err=True)
+        typer.echo("compiling the solvers: first use on this machine, about half a minute", err=True)
     with _explained(), _progress(quiet or as_json) as progress:
         runs = running.run_file(file, out, progress)
     if as_json:

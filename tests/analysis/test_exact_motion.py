@@ -176,11 +176,7 @@ def test_oscillator_undamped_damped_critical_and_creeping(method, damping):
         assert result.array("energy.dissipated")[-1] == pytest.approx(lost, rel=1e-9)
 
 
-#: A known limit: with steps held just inside stability, 'auto' does not notice every overdamped system as stiff.
-UNNOTICED = pytest.mark.xfail(strict=True, reason="the sign of stiffness is missed and 'auto' takes far too many steps")
-
-
-@pytest.mark.parametrize("method", [pytest.param("auto", marks=UNNOTICED), "radau"])
+@pytest.mark.parametrize("method", ["auto", "radau"])
 def test_stiff_oscillator_is_followed(method):
     """A damper so strong that explicit steps are held back: 'auto' goes over to an implicit method."""
     t = np.linspace(0.0, 4.0, 41)

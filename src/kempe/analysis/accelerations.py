@@ -14,7 +14,6 @@ from kempe.elements import plain_number, positive
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
 from kempe.solvers import motion as mo
-from kempe.solvers.program import run
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,8 @@ def accelerations(
     sol = np.zeros(moving.n + moving.m)
     latches = np.zeros(max(mo.size_out(moving.programs.latches), 1))
     mo.first_modes(eq, wk, q, v, t, latches)
-    mo.place(eq, wk, q, v, t)
-    run(moving.programs.explicit, wk.x, wk.y, wk.out)
-    if not mo.factor_explicit(eq, wk):
+    if not mo.solve_state(eq, wk, q, v, t, 50 if iterations is None else iterations - 1, sol):
         raise ConvergenceError("the accelerations cannot be solved for: some part has neither inertia nor a joint")
-    mo.accelerations(eq, wk, v, 0.0, 1.0, 50 if iterations is None else iterations - 1, sol)
     names = [n[2] for n in posed.system.names]
     labels = [row.label for row in posed.system.rows]
     return Accelerations(

@@ -29,7 +29,7 @@ def write_checkpoint(run: Simulation, path: str | Path) -> Path:
         "integrator": run.integrator.name,
         "events": [[e.t, e.element, e.mode, e.message] for e in run.events],
     }
-    arrays = {f"course {key}": value for key, value in run.course._asdict().items()}
+    arrays: dict[str, Any] = {f"course {key}": value for key, value in run.course.arrays().items()}
     arrays.update({f"memory {key}": value for key, value in run.integrator.arrays().items()})
     states = np.array([np.concatenate([e.q, e.v]) for e in run.events])
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -65,7 +65,7 @@ def resume(
         raise ModelError(f"the checkpoint '{path}' was written for another model ('{about['model']}')")
     run.integrator.catch_up(about["integrator"])
     n = run.moving.n
-    for key, value in run.course._asdict().items():
+    for key, value in run.course.arrays().items():
         value[...] = data[f"course {key}"]
     for key, value in run.integrator.arrays().items():
         value[...] = data[f"memory {key}"]

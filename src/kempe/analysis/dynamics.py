@@ -25,6 +25,7 @@ from kempe.results.provenance import versions
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import quasi_definite as qd
+from kempe.solvers.bookkeeping import begin
 
 #: So many events are kept in compiled memory before they are handed over.
 EVENTS = 256
@@ -33,6 +34,11 @@ EVENTS = 256
 LOOK_UP, FIRST_CHUNK, SAVE_EVERY = 0.3, 200, 30.0
 #: The penalty of a constraint row, in units of the inertia it acts on, where none is given.
 PENALTY = 1e7
+#: The shift in the matrix of an implicit step where constraints depend on each other. Multipliers that do nothing at
+#: the start of a step do a little, d, at its end; so a correction moves them by d over the shift, and they come back
+#: into the next one as d^2 over the shift, which must be small. But Newton's method converges no faster than the shift
+#: over the weakest constraint. (Random loops: steps are refused least with 1e-7.)
+REDUNDANT_SHIFT = 1e-7
 
 
 @dataclass(frozen=True)
@@ -131,24 +137,16 @@ class Simulation:
         self.mass, self.flexible = self.moving.linear(q, v, t0)
         self.eq = self.moving.equations(self._compliance())
         self.wk = mo.new_work(self.eq, self.posed.x)
-        self.course = self.new_course()
+        self.course = self.new_course(self.wk)
         self._begin(q, v, t0, audit)
 
     # --- set-up ----------------------------------------------------------------------------------------------------
-
-    @property
-    def shift(self) -> float:
-        """The shift of the multiplier block, in units of the inertia the constraints act on."""
-        # multipliers that do nothing move by violations over the shift: with constraints at position level, where
-        # violations count by the step squared, it must be larger then
-        least = 1e-6 if self.redundant and self.method.solver in ("newmark", "bdf") else mo.SHIFT
-        return max(least, min(self.tolerance, 1e-3) ** 2)
 
     def _compliance(self) -> np.ndarray:
         """The compliance of each constraint row: a shift that refinement takes out, or the inverse of a penalty."""
         if "penalty" in self.options and self.method.solver == "runge-kutta":
             return self.inverse_penalty()
-        return self.shift * self.flexible
+        return mo.SHIFT * self.flexible
 
     def inverse_penalty(self) -> np.ndarray:
         """The compliance that the penalty of each constraint row means."""
@@ -157,8 +155,8 @@ class Simulation:
             return self.flexible / PENALTY
         return np.full(self.moving.m, 1.0 / _within(penalty, "penalty", 0.0, np.inf))
 
-    def new_course(self) -> co.Course:
-        """Empty memory for a run."""
+    def new_course(self, wk: mo.Work) -> co.Course:
+        """Empty memory for a run in a work space."""
         n, m, K = self.moving.n, self.moving.m, len(self.grid)
         N, G = n + m, len(self.moving.programs.switches)
         stops = [switch.stops for _, switch in self.moving.programs.switches]
@@ -170,7 +168,7 @@ class Simulation:
             g=np.zeros((6, G)),
             latches=np.zeros(max(latches, 1)),
             stops=np.array(stops, dtype=np.int64),
-            lu=np.zeros(qd.size(self.moving.programs.plan)),
+            beside=mo.beside(wk),
             grid=self.grid,
             q_out=np.zeros((K, n)),
             v_out=np.zeros((K, n)),
@@ -182,8 +180,7 @@ class Simulation:
         )
 
     def _begin(self, q: np.ndarray, v: np.ndarray, t: float, audit: bool) -> None:
-        eq, wk, course, n = self.eq, self.wk, self.course, self.moving.n
-        s, x = course.s, course.x
+        n, s, x = self.moving.n, self.course.s, self.course.x
         x[co.Q, :n], x[co.V, :n], x[co.UNIT] = q, v, 1.0
         if self.method.name == "canonical":
             heavy = float(np.max(self.mass * self.posed.scale**2)) / self.posed.scale**2
@@ -206,16 +203,10 @@ class Simulation:
         }
         for key, value in settings.items():
             s[key] = float(value)
-        mo.first_modes(eq, wk, x[co.Q, :n], x[co.V, :n], t, course.latches)
-        left = mo.consistent(eq, wk, x[co.Q, :n], x[co.V, :n], t, x[co.AL], x[co.EXTRA], np.inf, True)
-        if not left < np.inf:
+        if not begin(self.eq, self.wk, self.course, float(self.method.order)):
             raise ConvergenceError(explain(self, co.SINGULAR))
         self._weigh_pivots()
-        co.arm(eq, wk, course)
-        co.accept(course, t)
-        co.first_step(eq, course, float(self.method.order))
         self.integrator.begin()
-        co.write_until(eq, wk, course, t, 0)
 
     def _weigh_pivots(self) -> None:
         """Learn from the factors at the start: which constraints depend on others, what no inertia resists."""
@@ -234,8 +225,7 @@ class Simulation:
         self.redundant = [self.posed.system.rows[k].label for k in weak]
         if self.redundant:
             self.course.s[co.REDUNDANT] = 1.0
-            if "implicit" in self.integrator.needs:
-                self.eq.shift[n:] = -self.shift * self.flexible
+            self.eq.step_shift[n:] = -REDUNDANT_SHIFT * self.flexible
 
     # --- the run -----------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,6 @@ from kempe.solvers import bdf, newmark, radau
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import runge_kutta as rk
-from kempe.solvers.independent import no_basis
 
 
 class Integrator:
@@ -65,9 +65,9 @@ class RungeKutta(Integrator):
 
     def begin(self) -> None:
         run = self.simulation
-        self.basis = choose_basis(run) if run.method.kind == rk.INDEPENDENT else no_basis()
+        self.basis = choose_basis(run) if run.method.kind == rk.INDEPENDENT else None
         run.course.s[co.ALPHA] = "iterations" in run.options  # then the user decides how often to refine
-        rk.restart(run.eq, run.wk, self.basis, run.course)
+        run.course.s[co.SWITCHED] = 1.0
 
     def advance(self) -> int:
         run = self.simulation
@@ -99,7 +99,6 @@ class Newmark(Integrator):
             course.f[0, :4] = self.TRAPEZOIDAL
             course.f[newmark.COMPLIANCE, :m] = run.inverse_penalty()
             course.s[co.ALPHA] = 1.0 if run.options["penalty"] is None else 2.0
-        newmark.restart(course)
 
     def advance(self) -> int:
         run = self.simulation
@@ -112,13 +111,12 @@ class Bdf(Integrator):
     needs = ("implicit",)
 
     def memory(self, n: int, m: int) -> tuple[int, int]:
-        return bdf.ROWS, 2 * n
+        return bdf.ROWS, bdf.columns(n)
 
     def begin(self) -> None:
         run = self.simulation
         run.course.s[co.ALPHA] = run.options["order"]
         run.course.s[co.H] = run.step or 0.1 * run.course.s[co.H]
-        bdf.restart(run.eq, run.course)
 
     def advance(self) -> int:
         run = self.simulation
@@ -136,15 +134,14 @@ class Radau(Integrator):
     def begin(self) -> None:
         run = self.simulation
         self.stages = radau.new_stages(run.eq)
-        radau.restart(run.course)
-        radau.present_powers(run.eq, run.wk, run.course)
+        run.course.s[co.SWITCHED] = 1.0
 
     def advance(self) -> int:
         run = self.simulation
         return int(radau.advance(run.eq, run.wk, self.stages, run.course))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {**super().arrays(), **self.stages._asdict()}
+        return {**super().arrays(), **self.stages.arrays()}
 
 
 class Auto(Integrator):
@@ -184,10 +181,12 @@ class Auto(Integrator):
 
     def _become_radau(self) -> None:
         run = self.simulation
-        x = run.wk.x
+        before = run.eq
         run.moving = Moving(run.posed, Radau.needs, run.moving.massless)
-        run.eq = run.moving.equations(-run.eq.shift[run.moving.n :])
-        run.wk = mo.new_work(run.eq, x)
+        run.eq = run.moving.equations(-before.shift[run.moving.n :])
+        run.eq.step_shift[:] = before.step_shift
+        run.wk = mo.new_work(run.eq, run.wk.x)
+        run.course = replace(run.course, beside=mo.beside(run.wk))
         self.inner = Radau(run)
         run.course.s[co.STIFF] = -1.0
         self.inner.begin()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import local
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from kempe.model import Model
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers.designs import Table, simulate_designs
-from kempe.solvers.independent import no_basis
 
 if TYPE_CHECKING:
     import xarray
@@ -200,7 +199,7 @@ def _table(
         given=given,
         heavy=heavy,
         diagonal=np.flatnonzero(d.block_rows == d.block_columns).astype(np.int64),
-        mass_shift=np.array([MASSLESS, run.shift]),
+        mass_shift=np.array([MASSLESS, mo.SHIFT]),
         pick=pick,
         values=values,
         status=status,
@@ -216,10 +215,11 @@ def _run(run: Simulation, table: Table, workers: int | None, progress: Callable[
 
     def block(first: int) -> int:
         if not hasattr(own, "memory"):
-            eq = run.eq._replace(shift=np.zeros(n + m))
-            own.memory = eq, mo.new_work(eq, run.posed.x), no_basis(), run.new_course(), np.zeros(size)
-        eq, wk, basis, course, scratch = own.memory
-        simulate_designs(eq, wk, basis, course, table, first, min(first + BLOCK, count), scratch)
+            eq = replace(run.eq, shift=np.zeros(n + m))
+            wk = mo.new_work(eq, run.posed.x)
+            own.memory = eq, wk, run.new_course(wk), np.zeros(size)
+        eq, wk, course, scratch = own.memory
+        simulate_designs(eq, wk, course, table, first, min(first + BLOCK, count), scratch)
         return min(first + BLOCK, count)
 
     done = 0

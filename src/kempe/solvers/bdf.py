@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
+from kempe.solvers.bookkeeping import accumulate, after_step
 from kempe.solvers.course import (
     AL,
     ALPHA,
@@ -22,10 +23,10 @@ from kempe.solvers.course import (
     FAILED,
     FRESH,
     KIND,
-    LARGEST,
     MEMORY,
     MEMORY_2,
     ORDER,
+    OWN,
     PAUSE,
     RATE,
     REACHED,
@@ -33,19 +34,17 @@ from kempe.solvers.course import (
     RUNAWAY,
     SMALLEST,
     STEP,
-    STEPS,
     SWITCHED,
     TOLERANCE,
     H,
     Q,
     T,
     V,
-    accept,
-    accumulate,
-    after_step,
-    present_powers,
+    next_step,
+    settle,
+    step_end,
 )
-from kempe.solvers.jit import borrow, compiled
+from kempe.solvers.jit import compiled, entry
 from kempe.solvers.motion import PLAN, RESIDUAL, TANGENT, VELOCITY, place_all
 from kempe.solvers.pack import part
 from kempe.solvers.program import load_weights, run
@@ -55,9 +54,15 @@ MAX_ORDER = 5
 GAMMA = np.array([0.0, 1.0, 1.5, 11.0 / 6.0, 25.0 / 12.0, 137.0 / 60.0])  # sums of 1/j
 ERROR = 1.0 / np.arange(1.0, MAX_ORDER + 3)  # ERROR[k]: constant of the local error at order k
 
-# rows of course.f, of length 2 n: differences 0..7, predictor, psi, correction, scratch
-DIFFERENCE, PREDICTED, PSI, CORRECTION, SCRATCH = 0, 8, 9, 10, 11
-ROWS = 19
+# rows of course.f, of length 2 n: differences 0..7, predictor, psi, correction, scratch; then three small matrices
+DIFFERENCE, PREDICTED, PSI, CORRECTION, SCRATCH, MATRICES = 0, 8, 9, 10, 11, 19
+ROWS = 20
+SIDE = MAX_ORDER + 1
+
+
+def columns(n: int) -> int:
+    """How long the rows must be."""
+    return max(2 * n, 3 * SIDE * SIDE)
 
 
 @compiled
@@ -72,36 +77,33 @@ def restart(eq, course):
         f[0, n + i] = course.x[V, i]
         f[1, i] = s[H] * course.x[V, i]
         f[1, n + i] = s[H] * course.x[AL, i]
+    s[SWITCHED] = 0.0
+    s[OWN] = 0.0
     s[ORDER] = 1.0
     s[MEMORY] = 0.0  # c of the matrix at hand: none
     s[MEMORY_2] = 0.0  # steps taken at this order and step
 
 
 @compiled
-def change_step(course, order, factor):
+def change_step(eq, course, order, factor):
     """Differences for a step changed by a factor, by interpolation."""
-    f = course.f
-    M, U = np.zeros((order + 1, order + 1)), np.zeros((order + 1, order + 1))
-    M[0, :] = 1.0
-    U[0, :] = 1.0
-    for i in range(1, order + 1):
-        for j in range(1, order + 1):
-            M[i, j] = (i - 1 - factor * j) / i
-            U[i, j] = (i - 1 - j) / i
+    f, n = course.f, eq.scale.shape[0]
+    M, U, R = f[MATRICES], f[MATRICES, SIDE * SIDE :], f[MATRICES, 2 * SIDE * SIDE :]
     for j in range(order + 1):
+        M[j] = U[j] = 1.0
         for i in range(1, order + 1):
-            M[i, j] *= M[i - 1, j]
-            U[i, j] *= U[i - 1, j]
-    R = np.zeros((order + 1, order + 1))
+            M[SIDE * i + j] = M[SIDE * (i - 1) + j] * (i - 1 - factor * j) / i if j > 0 else 0.0
+            U[SIDE * i + j] = U[SIDE * (i - 1) + j] * (i - 1 - j) / i if j > 0 else 0.0
     for i in range(order + 1):
         for j in range(order + 1):
+            R[SIDE * i + j] = 0.0
             for k in range(order + 1):
-                R[i, j] += M[i, k] * U[k, j]
-    for column in range(f.shape[1]):
+                R[SIDE * i + j] += M[SIDE * i + k] * U[SIDE * k + j]
+    for column in range(2 * n):
         for i in range(order + 1):
             total = 0.0
             for k in range(order + 1):
-                total += R[k, i] * f[k, column]
+                total += R[SIDE * k + i] * f[k, column]
             f[SCRATCH + i, column] = total
         for i in range(order + 1):
             f[i, column] = f[SCRATCH + i, column]
@@ -145,7 +147,7 @@ def _newton(eq, wk, course, t, c, q, v, al):
             run(part(eq.indices, TANGENT), wk.x, wk.y, wk.out)
             s[FACTORISATIONS] += 1
             s[MEMORY] = c
-            if not qd.factor(plan, wk.out[n + m :], eq.shift, wk.lu, w):
+            if not qd.factor(plan, wk.out[n + m :], eq.step_shift, wk.lu, w):
                 s[MEMORY] = 0.0
                 return 1
         else:
@@ -226,23 +228,21 @@ def _norm(eq, course, row, factor):
     return factor * np.sqrt(total / (2 * n if both else n)) / s[TOLERANCE]
 
 
-@compiled
-def advance(equations, work, course_):
+@entry
+def advance(eq, wk, course):
     """Integrate until the end, an event that stops, or trouble."""
-    eq, wk, course = borrow(equations), borrow(work), borrow(course_)
-    s, f, n, m = course.s, course.f, eq.scale.shape[0], eq.row_scale.shape[0]
+    s, f, n = course.s, course.f, eq.scale.shape[0]
     q, v, al = wk.w[0], wk.w[1], wk.w[2]
     while s[T] < s[END]:
+        if s[SWITCHED] > 0:
+            restart(eq, course)
         if s[BUDGET] <= 0:
             return PAUSE
         s[BUDGET] -= 1
         order = int(s[ORDER])
-        h = min(s[H], s[LARGEST])
-        left = s[END] - s[T]
-        if h > 0.9999999 * left:
-            h = left
+        h = next_step(course, False)
         if h != s[H]:
-            change_step(course, order, h / s[H])
+            change_step(eq, course, order, h / s[H])
             s[H] = h
             s[MEMORY_2] = 0.0
         alpha = GAMMA[order]
@@ -255,7 +255,7 @@ def advance(equations, work, course_):
                     psi += GAMMA[k] * f[k, i]
             f[PREDICTED, i] = predicted
             f[PSI, i] = psi / alpha
-        t = s[END] if h == left else s[T] + h
+        t = step_end(course, h)
         code = _newton(eq, wk, course, t, c, q, v, al)
         error = 0.0
         if code == 0:
@@ -269,24 +269,13 @@ def advance(equations, work, course_):
             factor = 0.5
             if code == 2:
                 factor = max(0.2, 0.9 * error ** (-1.0 / (order + 1))) if error < np.inf else 0.2
-            change_step(course, order, factor)
+            change_step(eq, course, order, factor)
             s[H] = factor * h
             s[MEMORY_2] = 0.0
             s[MEMORY] = 0.0
             continue
-        accept(course, t)
-        largest = 0.0
-        for i in range(n):
-            course.x[Q, i] = q[i]
-            course.x[V, i] = v[i]
-            course.x[AL, i] = al[i]
-            largest = max(largest, abs(v[i]) / eq.scale[i])
-        for k in range(n, n + m):
-            course.x[AL, k] = al[k]
-        s[RATE] = max(s[RATE], largest)
-        if not s[RATE] < 1e12 / h:
+        if settle(eq, course, t, q, v, al) != REACHED:
             return RUNAWAY
-        s[STEPS] += 1
         for i in range(2 * n):
             d = f[CORRECTION, i]
             f[order + 2, i] = d - f[order + 1, i]
@@ -301,11 +290,9 @@ def advance(equations, work, course_):
                 s[MEMORY_2] = 0.0
         elif s[MEMORY_2] > order:
             _choose(eq, course, order, error)
-        code = after_step(eq, wk, course, 0)
+        code = after_step(eq, wk, course)
         if s[SWITCHED] > 0:
             s[H] = min(s[H], h) * 0.02
-            restart(eq, course)
-            present_powers(eq, wk, course)
         if code != REACHED:
             return code
     return REACHED
@@ -326,5 +313,5 @@ def _choose(eq, course, order, error):
     s[ORDER] = best
     s[MEMORY_2] = 0.0
     if factor > 1.2 or factor < 0.9:
-        change_step(course, best, factor)
+        change_step(eq, course, best, factor)
         s[H] *= factor

@@ -14,11 +14,12 @@ determinant keeps its sign. The code that calls ``track`` decides what a sign ch
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kempe.solvers.jit import borrow, compiled, inlined
+from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
+from kempe.solvers.jit import compiled, entry
 from kempe.solvers.pack import pack, part
 from kempe.solvers.program import Layout, load, load_rates, run, size_arguments, size_out, size_y
 from kempe.solvers.sparse_lu import GROWTH, determinant_sign, factor, size_lu, solve, solve_transposed
@@ -43,13 +44,14 @@ ACTIVE = 3  # the rows solved for; the others must then hold by themselves
 ENTRY_ROW, ENTRY_COLUMN = 4, 5  # per Jacobian entry: its row among the active ones (or -1) and its column
 
 
-class Path(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Path(Frame):
     """The equations of a driven system, square in its active rows."""
 
     layout: Layout
-    indices: np.ndarray  # the parts listed above
-    scale: np.ndarray  # per coordinate: what counts as a movement of size one
-    row_scale: np.ndarray  # per row: what counts as a violation of size one
+    indices: Ints  # the parts listed above
+    scale: Floats  # per coordinate: what counts as a movement of size one
+    row_scale: Floats  # per row: what counts as a violation of size one
 
 
 def make_path(layout: Layout, indices: list[np.ndarray], scale: np.ndarray, row_scale: np.ndarray) -> Path:
@@ -63,11 +65,12 @@ Q, V, A, Q_1, V_1, A_1, LEFT, RIGHT = range(8)
 T, SIGMA, SIGMA_1, T_1, SIGMA_2, T_2, H, DET, REFERENCE = range(9)
 
 
-class State(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class State(Frame):
     """Where the motion is."""
 
-    x: np.ndarray  # 8 vectors, see above
-    s: np.ndarray  # 9 scalars, see above
+    x: FloatRows  # 8 vectors, see above
+    s: Floats  # 9 scalars, see above
 
     @property
     def q(self) -> np.ndarray:
@@ -92,15 +95,16 @@ def new_state(n: int) -> State:
     return state
 
 
-class Work(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Work(Frame):
     """Scratch memory of one path."""
 
-    x: np.ndarray
-    y: np.ndarray
-    out: np.ndarray
-    gamma: np.ndarray
-    lu: np.ndarray
-    n: np.ndarray  # 8 x n scratch
+    x: Floats
+    y: Floats
+    out: Floats
+    gamma: Floats
+    lu: Floats
+    n: FloatRows  # 8 x n scratch
 
 
 def new_work(path: Path, x: np.ndarray) -> Work:
@@ -139,7 +143,7 @@ def _active(path, full, offset, sign, b):
         b[k] = sign * full[offset + active[k]]
 
 
-@inlined
+@compiled
 def _jacobian_times(path, values, w, b, sign):
     """B += sign * J w on the active rows."""
     entry_row, entry_column = part(path.indices, ENTRY_ROW), part(path.indices, ENTRY_COLUMN)
@@ -149,7 +153,7 @@ def _jacobian_times(path, values, w, b, sign):
             b[row] += sign * values[k] * w[entry_column[k]]
 
 
-@inlined
+@compiled
 def _refined(path, work, values, rhs, x, sweeps):
     """Solve J x = rhs with the factorisation at hand and refine with the present J, at most so many times."""
     r, d, w = work.n[5], work.n[6], work.n[7]
@@ -165,7 +169,7 @@ def _refined(path, work, values, rhs, x, sweeps):
             break
 
 
-@compiled
+@entry
 def rates(path, work, q, t, v, a):
     """Velocity and acceleration at a solved position; True when they could be had."""
     m = path.row_scale.shape[0]
@@ -177,7 +181,7 @@ def rates(path, work, q, t, v, a):
     return _rates(path, work, values, m + values.shape[0], v, a, 1)
 
 
-@inlined
+@compiled
 def _rates(path, work, values, nu_at, v, a, sweeps):
     rhs = work.n[4]
     _active(path, work.out, nu_at, 1.0, rhs)
@@ -189,7 +193,7 @@ def _rates(path, work, values, nu_at, v, a, sweeps):
     return np.isfinite(_norm(path, v)) and np.isfinite(_norm(path, a))
 
 
-@inlined
+@entry
 def correct(path, work, q, t, wary):
     """Newton's method on the active rows, in place; returns a code and the size of the first correction.
 
@@ -244,7 +248,7 @@ def _violation(path, out):
     return worst
 
 
-@inlined
+@compiled
 def singular_value(path, work, state):
     """Update the tracked singular vectors with one sweep of inverse iteration; returns the signed value."""
     m = path.row_scale.shape[0]
@@ -260,13 +264,13 @@ def singular_value(path, work, state):
     return dot(state.x[LEFT], d)
 
 
-@compiled
+@entry
 def determinant(path, work):
     """The sign of the determinant of the Jacobian factored last."""
     return determinant_sign(part(path.indices, PLAN), work.lu)
 
 
-@compiled
+@entry
 def begin(path, work, state, sweeps):
     """Rates and singular value at the state's q and t; True when the Jacobian could be factored."""
     s = state.s
@@ -282,7 +286,7 @@ def begin(path, work, state, sweeps):
     return True
 
 
-@inlined
+@entry
 def stride(path, state):
     """The longest time step that keeps the movement within STRIDE."""
     v, a = _norm(path, state.x[V]), _norm(path, state.x[A])
@@ -291,7 +295,7 @@ def stride(path, state):
     return STRIDE / (v + np.sqrt(STRIDE * a))
 
 
-@inlined
+@entry
 def copy_state(source, target):
     """Target = source."""
     for k in range(source.x.shape[0]):
@@ -300,7 +304,7 @@ def copy_state(source, target):
     copy(source.s, target.s)
 
 
-@inlined
+@compiled
 def _predict(state, h, q):
     """Extrapolate the quintic through the last two positions, velocities and accelerations (or the last one alone)."""
     s = state.s
@@ -319,7 +323,7 @@ def _predict(state, h, q):
         q[i] = state.x[Q_1, i] + change + a_1 * state.x[A_1, i] + a_0 * state.x[A, i]
 
 
-@inlined
+@compiled
 def _try(path, work, state, before, h, hmax, fresh):
     """One step of length h from ``before`` (a copy of ``state``); on success ``state`` is the new one."""
     s = state.s
@@ -380,7 +384,7 @@ def _dips(s):
     return s1 - slope * slope / (4.0 * curve) < 0.5 * s1
 
 
-@inlined
+@compiled
 def advance(path, work, state, before, target, limit, fresh):
     """Step from the state's time to a target time; ``before`` is the state before the last step on return."""
     s = state.s
@@ -417,10 +421,9 @@ def advance(path, work, state, before, target, limit, fresh):
     return REACHED
 
 
-@compiled
+@entry
 def track(path, work, state, before, grid, k, limit, fresh, out_q, out_v, out_a):
     """Record the motion at grid[k:]; returns a code and the number of the first point not recorded."""
-    path, work, state, before = borrow(path), borrow(work), borrow(state), borrow(before)
     while k < grid.shape[0]:
         code = advance(path, work, state, before, grid[k], limit, fresh)
         if code != REACHED:

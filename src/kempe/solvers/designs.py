@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from kempe.solvers import course as co
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.jit import compiled
+from kempe.solvers.bookkeeping import begin
+from kempe.solvers.frames import FloatBlocks, FloatRows, Floats, Frame, IntRows, Ints
+from kempe.solvers.jit import compiled, entry
 from kempe.solvers.motion import (
     EXPLICIT,
     J_COLUMN,
     J_ROW,
     PLAN,
     SIZES,
-    consistent,
     explicit_values,
-    first_modes,
     place,
     times_jacobian,
     violation,
 )
 from kempe.solvers.pack import part
 from kempe.solvers.program import run
-from kempe.solvers.runge_kutta import advance, restart
+from kempe.solvers.runge_kutta import advance
 
 #: Codes beyond those of a course.
 NOT_ASSEMBLED, NO_VELOCITY = 100, 101
 CLOSED = 1e-12
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Table(Frame):
     """The designs and what is wanted of them."""
 
-    x: np.ndarray  # per design: the inputs of all kernels
-    drawn: np.ndarray  # per design: the sketch
-    settings: np.ndarray  # the scalars of a course at its start
-    stiffness: np.ndarray  # per coordinate: how much it resists being moved by assembly
-    given: np.ndarray  # per coordinate: its velocity at the start
-    heavy: np.ndarray  # per coordinate: how much its velocity resists being changed
-    diagonal: np.ndarray  # places of the diagonal among the values
-    mass_shift: np.ndarray  # two numbers: shift of massless coordinates, of constraint rows
-    pick: np.ndarray  # per quantity: 0 position, 1 velocity, 2 acceleration or multiplier, 3 energy; and the column
-    values: np.ndarray  # designs x outputs x quantities
-    status: np.ndarray  # per design
+    x: FloatRows  # per design: the inputs of all kernels
+    drawn: FloatRows  # per design: the sketch
+    settings: Floats  # the scalars of a course at its start
+    stiffness: Floats  # per coordinate: how much it resists being moved by assembly
+    given: Floats  # per coordinate: its velocity at the start
+    heavy: Floats  # per coordinate: how much its velocity resists being changed
+    diagonal: Ints  # places of the diagonal among the values
+    mass_shift: Floats  # two numbers: shift of massless coordinates, of constraint rows
+    pick: IntRows  # per quantity: 0 position, 1 velocity, 2 acceleration or multiplier, 3 energy; and the column
+    values: FloatBlocks  # designs x outputs x quantities
+    status: Ints  # per design
 
 
 @compiled
@@ -180,7 +181,7 @@ def _set_shift(eq, wk, table):
 
 
 @compiled
-def _one(eq, wk, basis, course, table, design, values):
+def _one(eq, wk, course, table, design, values):
     """Simulate one design; the code of its end."""
     n = eq.scale.shape[0]
     s, x = course.s, course.x
@@ -197,30 +198,23 @@ def _one(eq, wk, basis, course, table, design, values):
     if not _velocity(eq, wk, table, t, q, v, values):
         return NO_VELOCITY
     _set_shift(eq, wk, table)
-    first_modes(eq, wk, q, v, t, course.latches)
-    if not consistent(eq, wk, q, v, t, x[co.AL], x[co.EXTRA], np.inf, True) < np.inf:
+    if not begin(eq, wk, course, 8.0):
         return co.SINGULAR
-    co.arm(eq, wk, course)
-    co.accept(course, t)
-    co.first_step(eq, course, 8.0)
-    code = restart(eq, wk, basis, course)
-    if code != co.REACHED or not co.write_until(eq, wk, course, t, 0):
-        return co.FAILED
     while True:
         s[co.BUDGET] = 1e6
-        code = advance(eq, wk, basis, course)
+        code = advance(eq, wk, None, course)
         s[co.N_EVENTS] = 0
         if code != co.PAUSE and code != co.EVENTS_FULL:
             return code
 
 
-@compiled
-def simulate_designs(eq, wk, basis, course, table, first, last, values):
+@entry
+def simulate_designs(eq, wk, course, table, first, last, values):
     """Simulate the designs first..last-1."""
     for design in range(first, last):
         if table.status[design] != 0:
             continue
-        table.status[design] = _one(eq, wk, basis, course, table, design, values)
+        table.status[design] = _one(eq, wk, course, table, design, values)
         for k in range(int(course.s[co.K_OUT])):
             for j in range(table.pick.shape[0]):
                 which, column = table.pick[j, 0], table.pick[j, 1]

@@ -7,13 +7,14 @@ Some coordinates z are chosen so that the others follow from them: [Phi_q; B] is
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from kempe.solvers import sparse_lu
 from kempe.solvers.course import REACHED, RESELECT
-from kempe.solvers.jit import compiled, inlined
+from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
+from kempe.solvers.jit import compiled
 from kempe.solvers.motion import EXPLICIT, SIZES, place
 from kempe.solvers.pack import pack, part
 from kempe.solvers.program import load_rates, run
@@ -22,21 +23,16 @@ from kempe.solvers.program import load_rates, run
 PLAN, CHOSEN, ACTIVE, ROW_PLACE, M_ROW, M_COLUMN = range(6)
 
 
-class Basis(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Basis(Frame):
     """A choice of independent coordinates."""
 
-    indices: np.ndarray  # plan of [Phi_q; B], chosen coordinates, active rows, per row its place among the active
-    values: np.ndarray  # values of Phi_q, then a one
-    lu: np.ndarray
-    R: np.ndarray  # f + 1 rows of length n: the columns of R, then S c
-    W: np.ndarray  # 8 rows of length n
-    H: np.ndarray  # f x (f + 1): R^T M R and its right-hand side
-
-
-def no_basis() -> Basis:
-    """A basis for runs that do not use one."""
-    one = np.zeros(1)
-    return Basis(pack([np.zeros(0, np.int64)] * 6), one, one, np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)))
+    indices: Ints  # plan of [Phi_q; B], chosen coordinates, active rows, per row its place among the active
+    values: Floats  # values of Phi_q, then a one
+    lu: Floats
+    R: FloatRows  # f + 1 rows of length n: the columns of R, then S c
+    W: FloatRows  # 8 rows of length n
+    H: FloatRows  # f x (f + 1): R^T M R and its right-hand side
 
 
 def make_basis(
@@ -64,7 +60,7 @@ def make_basis(
     )
 
 
-@inlined
+@compiled
 def _times_mass(eq, wk, basis, x, out):
     """Out = M x from the values of the explicit program."""
     n, m = eq.scale.shape[0], eq.row_scale.shape[0]
@@ -75,7 +71,7 @@ def _times_mass(eq, wk, basis, x, out):
         out[row[k]] += wk.out[n + 3 * m + k] * x[column[k]]
 
 
-@inlined
+@compiled
 def _take_jacobian(eq, wk, basis):
     n, m = eq.scale.shape[0], eq.row_scale.shape[0]
     at = n + 3 * m + part(eq.indices, SIZES)[2]
@@ -83,7 +79,7 @@ def _take_jacobian(eq, wk, basis):
         basis.values[k] = wk.out[at + k]
 
 
-@inlined
+@compiled
 def _rows_of(eq, wk, basis, offset, sign, b):
     """B = the active rows of a vector in the explicit outputs, then zeros for the independent coordinates."""
     active = part(basis.indices, ACTIVE)
@@ -93,7 +89,7 @@ def _rows_of(eq, wk, basis, offset, sign, b):
         b[k] = 0.0
 
 
-@inlined
+@compiled
 def _good(eq, basis, chosen):
     """Whether the dependent coordinates move not much faster, by the independent ones, than when these were chosen."""
     fastest = 0.0
@@ -187,7 +183,7 @@ def independent_accelerations(eq, wk, basis, t, y, al):
     return REACHED
 
 
-@inlined
+@compiled
 def _cholesky(H, f):
     """Solve H[:, :f] x = H[:, f] in place, x in the last column."""
     for j in range(f):

@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 
 @cache
@@ -39,47 +36,26 @@ def is_kept(dispatcher: Any) -> bool:
     return True if load is None else bool(load())
 
 
+# Compiled functions allocate nothing, so they do without reference counting (_nrt): it would be a third of their code.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_INNER = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """Compile what Python calls: no interpreter lock, no exceptions on division, kept on disk."""
+    return _versioned(numba.njit(cache=True, **_OPTIONS)(function))
+
+
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile with numba: no interpreter lock, no exceptions on division, cached on disk."""
-    return _versioned(numba.njit(nogil=True, cache=True, error_model="numpy")(function))
+    """Compile what only compiled functions call."""
+    return numba.njit(**_INNER)(function)
 
 
-def inlined(function: Callable[..., Any]) -> Any:
-    """As ``compiled``, and always inlined in its compiled caller: for a large function with one caller."""
-    return _versioned(numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)(function))
+def pasted(function: Callable[..., Any]) -> Any:
+    """Compile into every caller: for functions that return a view, which compiled functions cannot."""
+    return numba.njit(inline="always", **_OPTIONS)(function)
 
 
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-
-    def borrow(value: Any) -> Any:
-        """The value itself."""
-        return value
-
-else:
-
-    @intrinsic
-    def borrow(typingctx: Any, value: Any) -> Any:
-        """The same arrays without reference counting; the caller keeps them alive.
-
-        Every view of a counted array costs two atomic operations, which add up to more than the arithmetic of a
-        small mechanism. Entry points borrow their arguments once.
-        """
-
-        def uncounted(context: Any, builder: Any, kind: Any, item: Any) -> Any:
-            if isinstance(kind, types.Array):
-                array = cgutils.create_struct_proxy(kind)(context, builder, value=item)
-                array.meminfo = cgutils.get_null_value(array.meminfo.type)
-                array.parent = cgutils.get_null_value(array.parent.type)
-                return array._getvalue()
-            if isinstance(kind, types.BaseTuple):
-                members: Any = kind
-                parts = cgutils.unpack_tuple(builder, item)
-                return context.make_tuple(
-                    builder, kind, [uncounted(context, builder, k, v) for k, v in zip(members, parts, strict=True)]
-                )
-            return item
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return uncounted(context, builder, signature.args[0], args[0])
-
-        return value(value), codegen
+def allocating(function: Callable[..., Any]) -> Any:
+    """As ``entry``, for functions that allocate."""
+    return _versioned(numba.njit(cache=True, nogil=True, error_model="numpy")(function))

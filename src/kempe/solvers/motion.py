@@ -7,13 +7,14 @@ Accelerations with multipliers, projections to the constraints and Newton correc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.jit import compiled, inlined
-from kempe.solvers.pack import pack, part
+from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
+from kempe.solvers.jit import compiled, entry, pasted
+from kempe.solvers.pack import pack, part, window
 from kempe.solvers.program import (
     Layout,
     load,
@@ -41,32 +42,35 @@ PROGRAMS = (RESIDUAL, TANGENT, EXPLICIT, VALUE, CANONICAL, ENERGY, GUARDS, LATCH
 SHIFT = 1e-11
 
 
-class Equations(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Equations(Frame):
     """What a motion has to satisfy."""
 
     layout: Layout
-    indices: np.ndarray  # the parts listed above
-    scale: np.ndarray  # per coordinate: what counts as a movement of size one
-    row_scale: np.ndarray  # per row: what counts as a violation of size one
-    shift: np.ndarray  # N, added to the diagonal of the linear system
+    indices: Ints  # the parts listed above
+    scale: Floats  # per coordinate: what counts as a movement of size one
+    row_scale: Floats  # per row: what counts as a violation of size one
+    shift: Floats  # N, added to the diagonal of the linear system
+    step_shift: Floats  # the same for the matrix of an implicit step
 
 
-class Work(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Work(Frame):
     """Scratch memory of one run."""
 
-    x: np.ndarray  # inputs of all kernels; modes and latched values live here
-    y: np.ndarray
-    out: np.ndarray
-    lu: np.ndarray
-    w: np.ndarray  # rows of length N
-    e: np.ndarray  # energies and powers
+    x: Floats  # inputs of all kernels; modes and latched values live here
+    y: Floats
+    out: Floats
+    lu: Floats
+    w: FloatRows  # rows of length N
+    e: Floats  # energies and powers
 
 
 def make_equations(
     layout: Layout, indices: Sequence[np.ndarray], scale: np.ndarray, row_scale: np.ndarray, shift: np.ndarray
 ) -> Equations:
     """Equations from their index arrays, in the order listed above."""
-    return Equations(layout, pack(indices), scale, row_scale, shift)
+    return Equations(layout, pack(indices), scale, row_scale, shift, shift.copy())
 
 
 def new_work(eq: Equations, x: np.ndarray) -> Work:
@@ -80,25 +84,30 @@ def new_work(eq: Equations, x: np.ndarray) -> Work:
     )
 
 
+def beside(wk: Work) -> Work:
+    """The same work space with factors of its own."""
+    return replace(wk, lu=np.zeros_like(wk.lu))
+
+
 # rows of the scratch memory used here; integrators use the first six
 _RHS, _R, _D, _W, _CHANGE = 7, 8, 9, 10, 11
 
 
-@inlined
+@compiled
 def place(eq, wk, q, v, t):
     """Put a state into the inputs."""
     load(eq.layout, q, t, wk.x, wk.y)
     load_rates(eq.layout, v, wk.x)
 
 
-@inlined
+@pasted
 def explicit_values(eq, wk):
     """The values of [M, Phi_q^T; Phi_q, 0] after the explicit program has run."""
     n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    return wk.out[n + 3 * m :]
+    return window(wk.out, n + 3 * m, wk.out.shape[0])
 
 
-@inlined
+@compiled
 def times_jacobian(eq, values, v, sign, r):
     """R += sign * Phi_q v, both of their own length; ``values`` are those of the linear system."""
     row, column = part(eq.indices, J_ROW), part(eq.indices, J_COLUMN)
@@ -107,8 +116,8 @@ def times_jacobian(eq, values, v, sign, r):
         r[row[k]] += sign * values[at + k] * v[column[k]]
 
 
-@inlined
-def solve_refined_inline(eq, wk, values, rhs, sol, sweeps):
+@compiled
+def solve_refined(eq, wk, values, rhs, sol, sweeps):
     """Solve with the factors at hand, then refine with the true matrix until it no longer helps.
 
     Returns how much the first refinement changed the upper part, relative to its size.
@@ -116,13 +125,13 @@ def solve_refined_inline(eq, wk, values, rhs, sol, sweeps):
     plan = part(eq.indices, PLAN)
     r, d, w = wk.w[_R], wk.w[_D], wk.w[_W]
     N = eq.shift.shape[0]
-    qd.solve_inline(plan, wk.lu, rhs, sol, w)
+    qd.solve(plan, wk.lu, rhs, sol, w)
     last, first = np.inf, 0.0
     for sweep in range(sweeps):
         for i in range(N):
             r[i] = rhs[i]
         qd.subtract_product(plan, values, sol, r)
-        qd.solve_inline(plan, wk.lu, r, d, w)
+        qd.solve(plan, wk.lu, r, d, w)
         size, change = 1e-300, 0.0
         for i in range(eq.scale.shape[0]):
             size = max(size, abs(sol[i]) / eq.scale[i])
@@ -140,19 +149,7 @@ def solve_refined_inline(eq, wk, values, rhs, sol, sweeps):
 
 
 @compiled
-def solve_refined(eq, wk, values, rhs, sol, sweeps):
-    """``solve_refined_inline`` as a function of its own."""
-    return solve_refined_inline(eq, wk, values, rhs, sol, sweeps)
-
-
-@compiled
-def factor_explicit(eq, wk):
-    """Factor [M, Phi_q^T; Phi_q, -C] after the explicit program has run."""
-    return qd.factor(part(eq.indices, PLAN), explicit_values(eq, wk), eq.shift, wk.lu, wk.w[_W])
-
-
-@inlined
-def accelerations_inline(eq, wk, v, omega, damping, sweeps, sol):
+def accelerations(eq, wk, v, omega, damping, sweeps, sol):
     """Solve for accelerations and multipliers after the explicit program has run and its matrix is factored.
 
     Constraint violations are stabilised with Phi'' + 2 damping omega Phi' + omega^2 Phi = 0. With ``sweeps`` = 0 the
@@ -171,16 +168,10 @@ def accelerations_inline(eq, wk, v, omega, damping, sweeps, sol):
         times_jacobian(eq, explicit_values(eq, wk), v, 1.0, rate)
         for k in range(m):
             rhs[n + k] -= 2.0 * damping * omega * rate[k] + omega * omega * wk.out[n + k]
-    return solve_refined_inline(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
+    return solve_refined(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
 
 
 @compiled
-def accelerations(eq, wk, v, omega, damping, sweeps, sol):
-    """``accelerations_inline`` as a function of its own, for where it is called now and then."""
-    return accelerations_inline(eq, wk, v, omega, damping, sweeps, sol)
-
-
-@inlined
 def violation(eq, phi):
     """The largest constraint violation, in row sizes; NaN is kept."""
     worst = 0.0
@@ -224,7 +215,7 @@ def project_position(eq, wk, q, t, phi, limit):
 
 
 @compiled
-def project_velocity(eq, wk, v, sweeps):
+def project_velocity(eq, wk, v):
     """Move v to Phi_q v = nu after the explicit program has run at q; returns how far, in sizes per time."""
     n, m = eq.scale.shape[0], eq.row_scale.shape[0]
     rhs, d = wk.w[_RHS], wk.w[_CHANGE]
@@ -236,7 +227,7 @@ def project_velocity(eq, wk, v, sweeps):
     times_jacobian(eq, explicit_values(eq, wk), v, -1.0, rate)
     for k in range(m):
         rhs[n + k] = rate[k]
-    solve_refined(eq, wk, explicit_values(eq, wk), rhs, d, sweeps)
+    solve_refined(eq, wk, explicit_values(eq, wk), rhs, d, 2)
     moved = 0.0
     for i in range(n):
         v[i] += d[i]
@@ -245,30 +236,38 @@ def project_velocity(eq, wk, v, sweeps):
 
 
 @compiled
-def consistent(eq, wk, q, v, t, sol, phi, limit, project):
+def evaluate(eq, wk, q, v, t):
+    """Run the explicit program at a state and factor its matrix; False when that failed."""
+    place(eq, wk, q, v, t)
+    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+    return qd.factor(part(eq.indices, PLAN), explicit_values(eq, wk), eq.shift, wk.lu, wk.w[_W])
+
+
+@entry
+def solve_state(eq, wk, q, v, t, sweeps, sol):
+    """[a, lambda] of a consistent state; False when they cannot be had."""
+    if not evaluate(eq, wk, q, v, t):
+        return False
+    accelerations(eq, wk, v, 0.0, 1.0, sweeps, sol)
+    return True
+
+
+@compiled
+def consistent(eq, wk, q, v, t, sol, phi, limit):
     """Project q and v to the constraints and solve for [a, lambda]; the violation left, or inf where it failed.
 
     The factors in the work space need not belong to q; afterwards they do.
     """
-    n = eq.scale.shape[0]
-    place(eq, wk, q, v, t)
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    if not factor_explicit(eq, wk):
+    if not evaluate(eq, wk, q, v, t):
         return np.inf
-    left = 0.0
-    if project:
-        left = project_position(eq, wk, q, t, phi, limit)
-        if not left < np.inf:
-            return np.inf
-        place(eq, wk, q, v, t)
-        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-        if not factor_explicit(eq, wk):
-            return np.inf
-        project_velocity(eq, wk, v, 2)
-        load_rates(eq.layout, v, wk.x)
-        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+    left = project_position(eq, wk, q, t, phi, limit)
+    if not left < np.inf or not evaluate(eq, wk, q, v, t):
+        return np.inf
+    project_velocity(eq, wk, v)
+    load_rates(eq.layout, v, wk.x)
+    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
     accelerations(eq, wk, v, 0.0, 1.0, 4, sol)
-    for i in range(n):
+    for i in range(eq.scale.shape[0]):
         if not np.isfinite(sol[i]):
             return np.inf
     return left
@@ -290,7 +289,7 @@ def guard_values(eq, wk, q, v, t, lam, out):
     run(part(eq.indices, GUARDS), wk.x, wk.y, out)
 
 
-@compiled
+@entry
 def first_modes(eq, wk, q, v, t, latches):
     """Put every switching element into its first mode."""
     place(eq, wk, q, v, t)
@@ -317,7 +316,7 @@ def switch(eq, wk, number, q, v, t, latches):
         wk.x[mode_at + 1 + k] = latches[first + k]
 
 
-@inlined
+@compiled
 def place_for_balance(eq, wk, q, v, al, t):
     """As ``place_all``, but rates and accelerations only for the elements whose balance of forces depends on them."""
     n = eq.scale.shape[0]
@@ -326,7 +325,7 @@ def place_for_balance(eq, wk, q, v, al, t):
     load_multipliers(eq.layout, al[n:], wk.x)
 
 
-@inlined
+@compiled
 def place_all(eq, wk, q, v, al, t):
     """Put a state with accelerations and multipliers (one vector) into the inputs."""
     n = eq.scale.shape[0]

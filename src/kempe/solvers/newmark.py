@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
+from kempe.solvers.bookkeeping import accumulate, after_step
 from kempe.solvers.course import (
     AL,
     AL_0,
@@ -23,9 +24,9 @@ from kempe.solvers.course import (
     FACTORISATIONS,
     FAILED,
     FRESH,
-    LARGEST,
     MEMORY,
     ORDER,
+    OWN,
     PAUSE,
     PROJECT,
     RATE,
@@ -36,19 +37,17 @@ from kempe.solvers.course import (
     SIGMA,
     SMALLEST,
     STEP,
-    STEPS,
     SWITCHED,
     TOLERANCE,
     H,
     Q,
     T,
     V,
-    accept,
-    accumulate,
-    after_step,
-    present_powers,
+    next_step,
+    settle,
+    step_end,
 )
-from kempe.solvers.jit import borrow, compiled, inlined
+from kempe.solvers.jit import compiled, entry
 from kempe.solvers.motion import (
     _CHANGE,
     _D,
@@ -92,6 +91,8 @@ def restart(course):
     for i in range(course.x.shape[1]):
         course.x[SIGMA, i] = course.x[AL, i]
         course.x[AL_0, i] = course.x[AL, i]
+    course.s[SWITCHED] = 0.0
+    course.s[OWN] = 0.0
     course.s[MEMORY] = 0.0  # length of the last step: none
     course.s[ORDER] = 0.0  # step of the matrix at hand: none
 
@@ -109,13 +110,13 @@ def _factor(eq, wk, course, h, factor_a):
             wk.w[_CHANGE, n + k] = -course.f[COMPLIANCE, k] * (factor_a if s[ALPHA] > 1 else 1.0)
         ok = qd.factor(plan, wk.out[n + m :], wk.w[_CHANGE], wk.lu, wk.w[_W])
     else:
-        ok = qd.factor(plan, wk.out[n + m :], eq.shift, wk.lu, wk.w[_W])
+        ok = qd.factor(plan, wk.out[n + m :], eq.step_shift, wk.lu, wk.w[_W])
     s[FACTORISATIONS] += 1
     s[ORDER] = h if ok else 0.0
     return ok
 
 
-@inlined
+@compiled
 def _newton(eq, wk, course, t, h, q, v, al):
     """Newton's method for one step; 0 when converged. The new state is in q, v, al."""
     s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
@@ -147,7 +148,7 @@ def _newton(eq, wk, course, t, h, q, v, al):
         for k in range(m):
             rhs[n + k] = -factor_a * wk.out[n + k]
             violated = max(violated, abs(wk.out[n + k]) / eq.row_scale[k])
-        qd.solve_inline(plan, wk.lu, rhs, x, w)
+        qd.solve(plan, wk.lu, rhs, x, w)
         size = 0.0
         for i in range(n):
             change = x[i]
@@ -186,7 +187,7 @@ def _newton(eq, wk, course, t, h, q, v, al):
     return 1
 
 
-@inlined
+@compiled
 def _predict(eq, course, h, q, v, al):
     """Extrapolate accelerations and multipliers; position and velocity by the method's own formulas."""
     s, n, constants = course.s, eq.scale.shape[0], course.f[0]
@@ -205,7 +206,7 @@ def _predict(eq, course, h, q, v, al):
         v[i] = course.x[V, i] + h * ((1.0 - gamma) * old + gamma * new)
 
 
-@inlined
+@compiled
 def _error(eq, course, h, al):
     """The local error in units of the tolerance, from the change of the algorithmic acceleration."""
     s, n, constants = course.s, eq.scale.shape[0], course.f[0]
@@ -258,20 +259,18 @@ def _project(eq, wk, course, h, q, v, al, t):
     return True
 
 
-@compiled
-def advance(equations, work, course_):
+@entry
+def advance(eq, wk, course):
     """Integrate until the end, an event that stops, or trouble."""
-    eq, wk, course = borrow(equations), borrow(work), borrow(course_)
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
+    s, n = course.s, eq.scale.shape[0]
     q, v, al = wk.w[0], wk.w[1], wk.w[2]
     while s[T] < s[END]:
+        if s[SWITCHED] > 0:
+            restart(course)
         if s[BUDGET] <= 0:
             return PAUSE
         s[BUDGET] -= 1
-        h = s[STEP] if s[STEP] > 0 else min(s[H], s[LARGEST])
-        left = s[END] - s[T]
-        if h > 0.9999999 * left:
-            h = left
+        h = next_step(course, False)
         if abs(h - s[ORDER]) < 1e-9 * h:
             h = s[ORDER]
         if not s[T] + h > s[T]:
@@ -281,7 +280,7 @@ def advance(equations, work, course_):
             for i in range(n):
                 course.x[SIGMA, i] = course.x[AL, i] + h / s[MEMORY] * (course.x[SIGMA, i] - course.x[AL, i])
         _predict(eq, course, h, q, v, al)
-        t = s[END] if h == left else s[T] + h
+        t = step_end(course, h)
         code = _newton(eq, wk, course, t, h, q, v, al)
         error = 0.0
         if code == 0 and s[STEP] == 0:
@@ -308,20 +307,9 @@ def advance(equations, work, course_):
                 return FAILED
             for i in range(n):
                 course.x[SIGMA, i] = al[i]
-        accept(course, t)
-        largest = 0.0
-        for i in range(n):
-            course.x[Q, i] = q[i]
-            course.x[V, i] = v[i]
-            course.x[AL, i] = al[i]
-            largest = max(largest, abs(v[i]) / eq.scale[i])
-        for k in range(n, n + m):
-            course.x[AL, k] = al[k]
-        s[RATE] = max(s[RATE], largest)
-        if not s[RATE] < 1e12 / h:
+        if settle(eq, course, t, q, v, al) != REACHED:
             return RUNAWAY
         s[MEMORY] = h
-        s[STEPS] += 1
         accumulate(eq, wk, course)
         if s[STEP] == 0:
             grow = 0.9 * max(error, 1e-8) ** (-1.0 / 3.0)
@@ -329,10 +317,8 @@ def advance(equations, work, course_):
                 s[H] = h * min(2.0, max(0.3, grow))
             else:
                 s[H] = h
-        code = after_step(eq, wk, course, 0)
+        code = after_step(eq, wk, course)
         if s[SWITCHED] > 0:
-            restart(course)
-            present_powers(eq, wk, course)
             s[H] = min(s[H], h) * 0.1
         if code != REACHED:
             return code

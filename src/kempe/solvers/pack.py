@@ -1,15 +1,20 @@
 """Several index arrays in one, with a table of contents in front.
 
-Compiled functions take few arguments and pass them on cheaply; a struct of thirty arrays is flattened into some two
-hundred machine arguments at every call, which costs more than the arithmetic of a small mechanism.
+So a model of any structure is one argument of the same type to compiled code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numba
 import numpy as np
-from numba import njit
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from kempe.solvers.jit import pasted
 
 
 def pack(arrays: Sequence[np.ndarray]) -> np.ndarray:
@@ -18,7 +23,40 @@ def pack(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([starts, *(np.asarray(a) for a in arrays)]).astype(np.int64)
 
 
-@njit(cache=True, nogil=True, inline="always")
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+
+    def window(array: np.ndarray, first: int, last: int) -> np.ndarray:
+        """array[first:last]."""
+        return array[first:last]
+
+else:
+
+    @intrinsic
+    def window(_: Any, array: Any, first: Any, last: Any) -> Any:
+        """array[first:last] of a contiguous vector, for 0 <= first <= last <= its length.
+
+        A slice can do more (count from the end, stop at the end), which is most of the code it compiles to.
+        """
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            whole = context.make_array(signature.args[0])(context, builder, value=args[0])
+            view = context.make_array(signature.args[0])(context, builder)
+            start, end = (context.cast(builder, args[k], signature.args[k], types.intp) for k in (1, 2))
+            length = builder.sub(end, start)
+            view.meminfo, view.parent, view.itemsize, view.strides = (
+                whole.meminfo,
+                whole.parent,
+                whole.itemsize,
+                whole.strides,
+            )
+            view.nitems, view.shape = length, cgutils.pack_array(builder, [length])
+            view.data = builder.gep(whole.data, [start])
+            return view._getvalue()
+
+        return array(array, first, last), codegen
+
+
+@pasted
 def part(packed, k):
     """The k-th part as a view."""
-    return packed[packed[k] : packed[k + 1]]
+    return window(packed, packed[k], packed[k + 1])

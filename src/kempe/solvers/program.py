@@ -8,13 +8,14 @@ the places of their outputs. Both are plain index arrays (see ``pack``), so a ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from kempe.kernels.call import call_kernel
-from kempe.solvers.jit import compiled, inlined
-from kempe.solvers.pack import pack, part
+from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
+from kempe.solvers.jit import compiled, entry
+from kempe.solvers.pack import pack, part, window
 
 # parts of a program
 ADDRESS, X_AT, Y_AT = 0, 1, 2  # per call: the kernel's address, where its inputs and its outputs begin
@@ -32,12 +33,13 @@ ARGUMENTS = 11  # a program: where the tables are read
 B_FROM, BV_TO, BA_TO = 12, 13, 14  # the same for the elements whose balance depends on rates or accelerations
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Layout(Frame):
     """Where things go in x, and the tables read on the way."""
 
-    places: np.ndarray  # the parts listed above
-    tables: np.ndarray  # per break: the break and the four coefficients of the piece that begins there
-    periods: np.ndarray  # per table, 0 when it does not repeat
+    places: Ints  # the parts listed above
+    tables: FloatRows  # per break: the break and the four coefficients of the piece that begins there
+    periods: Floats  # per table, 0 when it does not repeat
 
 
 def make_program(
@@ -56,7 +58,8 @@ def size_y(program: np.ndarray) -> int:
 
 def size_arguments(layout: Layout) -> int:
     """How much scratch reading the tables takes."""
-    return size_y(layout.places[layout.places[ARGUMENTS] : layout.places[ARGUMENTS + 1]])
+    program = layout.places[layout.places[ARGUMENTS] : layout.places[ARGUMENTS + 1]]
+    return size_y(program) + size_out(program)
 
 
 def size_out(program: np.ndarray) -> int:
@@ -64,7 +67,7 @@ def size_out(program: np.ndarray) -> int:
     return int(program[program[SIZES] + 1])
 
 
-@inlined
+@entry
 def run(program, x, y, out):
     """Evaluate a program: out = sum of the outputs of its calls."""
     address, x_at, y_at = part(program, ADDRESS), part(program, X_AT), part(program, Y_AT)
@@ -77,7 +80,7 @@ def run(program, x, y, out):
         out[target[k]] += y[source[k]]
 
 
-@inlined
+@entry
 def load(layout, q, t, x, y):
     """Put coordinates, time and the table pieces that hold there into x."""
     q_from, q_to, t_to = part(layout.places, Q_FROM), part(layout.places, Q_TO), part(layout.places, T_TO)
@@ -89,7 +92,7 @@ def load(layout, q, t, x, y):
         _load_tables(layout, x, y)
 
 
-@inlined
+@entry
 def load_rates(layout, v, x):
     """Put rates of the coordinates into x."""
     q_from, v_to = part(layout.places, Q_FROM), part(layout.places, V_TO)
@@ -97,7 +100,7 @@ def load_rates(layout, v, x):
         x[v_to[k]] = v[q_from[k]]
 
 
-@inlined
+@entry
 def load_accelerations(layout, a, x):
     """Put accelerations of the coordinates into x."""
     q_from, a_to = part(layout.places, Q_FROM), part(layout.places, A_TO)
@@ -105,7 +108,7 @@ def load_accelerations(layout, a, x):
         x[a_to[k]] = a[q_from[k]]
 
 
-@inlined
+@entry
 def load_for_balance(layout, v, a, x):
     """Put rates and accelerations into x where the balance of forces depends on them."""
     b_from, v_to, a_to = part(layout.places, B_FROM), part(layout.places, BV_TO), part(layout.places, BA_TO)
@@ -115,7 +118,7 @@ def load_for_balance(layout, v, a, x):
         x[a_to[k]] = a[i]
 
 
-@inlined
+@entry
 def load_weights(layout, c0, c1, c2, x):
     """Put the weights of the acceleration, velocity and position tangents into x."""
     c_to = part(layout.places, C_TO)
@@ -125,7 +128,7 @@ def load_weights(layout, c0, c1, c2, x):
         x[c_to[k] + 2] = c2
 
 
-@inlined
+@entry
 def load_multipliers(layout, lam, x):
     """Put multipliers (weights of the constraint rows) into x."""
     lam_from, lam_to = part(layout.places, LAM_FROM), part(layout.places, LAM_TO)
@@ -137,8 +140,9 @@ def load_multipliers(layout, lam, x):
 def _load_tables(layout, x, y):
     table_of, slot_at = part(layout.places, SLOT_TABLE), part(layout.places, SLOT_AT)
     start, tables = part(layout.places, TABLE_START), layout.tables
-    arguments = np.zeros(table_of.shape[0])
-    run(part(layout.places, ARGUMENTS), x, y, arguments)
+    program = part(layout.places, ARGUMENTS)
+    arguments = window(y, part(program, SIZES)[0], y.shape[0])  # behind the outputs of the calls
+    run(program, x, y, arguments)
     for slot in range(table_of.shape[0]):
         table = table_of[slot]
         first, last = start[table], start[table + 1] - 1  # breaks first..last

@@ -16,7 +16,7 @@ import numpy as np
 
 from kempe.kernels.call import call_kernel
 from kempe.kernels.linear import count_operations, factor_kernel, solve_kernel
-from kempe.solvers.jit import compiled, inlined
+from kempe.solvers.jit import allocating, compiled
 from kempe.solvers.pack import pack, part
 
 # parts of a plan: the pattern of the permuted factors row by row, and where the matrix entries come from
@@ -89,7 +89,7 @@ def safe_order(groups: Sequence[np.ndarray], neighbours: Sequence[set[int]], aft
     return np.concatenate([np.zeros(0, np.int64), *(groups[k] for k in [*order, *rest])]).astype(np.int64)
 
 
-@compiled
+@allocating
 def _fill(n, a_start, a_column):
     """The pattern of L + U, row by row, by the elimination tree."""
     parent = np.full(n, -1, dtype=np.int64)
@@ -142,8 +142,8 @@ def size(packed: np.ndarray) -> int:
     return factors + 2 * n + int(packed[packed[KERNELS] + 2])
 
 
-@inlined
-def factor_inline(plan, values, shift, lu, work):
+@compiled
+def factor(plan, values, shift, lu, work):
     """Factor; diagonals are stored as reciprocals. False when a pivot vanished or is not finite."""
     kernels, diagonal = part(plan, KERNELS), part(plan, DIAGONAL)
     if kernels[0] == 0:
@@ -161,8 +161,8 @@ def factor_inline(plan, values, shift, lu, work):
     return True
 
 
-@inlined
-def solve_inline(plan, lu, b, x, work):
+@compiled
+def solve(plan, lu, b, x, work):
     """X = K^-1 b with the factors at hand (x may be b)."""
     kernels, n = part(plan, KERNELS), plan[DIAGONAL + 1] - plan[DIAGONAL]
     if kernels[1] == 0:
@@ -172,18 +172,6 @@ def solve_inline(plan, lu, b, x, work):
     for i in range(n):
         lu[at + i] = b[i]
     call_kernel(kernels[1], lu, 0, x, 0)
-
-
-@compiled
-def factor(plan, values, shift, lu, work):
-    """``factor_inline`` as a function of its own: what is inlined everywhere takes minutes to compile."""
-    return factor_inline(plan, values, shift, lu, work)
-
-
-@compiled
-def solve(plan, lu, b, x, work):
-    """``solve_inline`` as a function of its own."""
-    solve_inline(plan, lu, b, x, work)
 
 
 @compiled

@@ -7,11 +7,12 @@ complex system, both of the form [f_a + f_v / mu + f_q / mu^2, Phi_q^T; Phi_q, -
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
+from kempe.solvers.bookkeeping import accumulate, after_step
 from kempe.solvers.course import (
     AL,
     BUDGET,
@@ -20,9 +21,9 @@ from kempe.solvers.course import (
     EXTRA,
     FACTORISATIONS,
     FAILED,
-    LARGEST,
     MEMORY,
     ORDER,
+    OWN,
     PAUSE,
     Q_S,
     RATE,
@@ -31,7 +32,6 @@ from kempe.solvers.course import (
     RUNAWAY,
     SMALLEST,
     STEP,
-    STEPS,
     SWITCHED,
     T_0,
     TOLERANCE,
@@ -41,20 +41,19 @@ from kempe.solvers.course import (
     Q,
     T,
     V,
-    accept,
-    accumulate,
-    after_step,
-    dense,
-    present_powers,
+    between,
+    next_step,
+    settle,
+    step_end,
 )
-from kempe.solvers.jit import borrow, compiled
+from kempe.solvers.frames import Complexes, ComplexRows, FloatRows, Floats, Frame
+from kempe.solvers.jit import compiled, entry
 from kempe.solvers.motion import (
     PLAN,
     RESIDUAL,
     SIZES,
     TANGENT,
     VELOCITY,
-    Work,
     consistent,
     place_all,
 )
@@ -89,16 +88,17 @@ BACK = np.linalg.inv(TRANSFORM)
 ERROR = np.array([-13 - 7 * _ROOT, -13 + 7 * _ROOT, -1]) / 3
 
 
-class Stages(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Stages(Frame):
     """Memory of the method."""
 
-    tangents: np.ndarray  # 3 rows: values with weights (1, 0, 0), (0, 1, 0), (0, 0, 1)
-    values: np.ndarray
-    complex_values: np.ndarray
-    complex_lu: np.ndarray
-    complex_w: np.ndarray  # 3 rows of length N
-    z: np.ndarray  # 3 rows of length N: velocity increments and multipliers
-    r: np.ndarray  # 3 rows of length N: residuals, then corrections
+    tangents: FloatRows  # 3 rows: values with weights (1, 0, 0), (0, 1, 0), (0, 0, 1)
+    values: Floats
+    complex_values: Complexes
+    complex_lu: Complexes
+    complex_w: ComplexRows  # 3 rows of length N
+    z: FloatRows  # 3 rows of length N: velocity increments and multipliers
+    r: FloatRows  # 3 rows of length N: residuals, then corrections
 
 
 def new_stages(eq) -> Stages:
@@ -121,6 +121,8 @@ def new_stages(eq) -> Stages:
 @compiled
 def restart(course):
     """Begin from the present state: no history, no matrix."""
+    course.s[SWITCHED] = 0.0
+    course.s[OWN] = 0.0
     course.s[MEMORY] = 0.0
     course.s[ORDER] = 0.0
 
@@ -152,8 +154,8 @@ def _factor(eq, wk, st, course, h):
             st.values[i] = a
             st.complex_values[i] = a
     course.s[FACTORISATIONS] += 2
-    ok = qd.factor(plan, st.values, eq.shift, wk.lu, wk.w[10])
-    return ok and qd.factor_in_loops(plan, st.complex_values, eq.shift, st.complex_lu, st.complex_w[2])
+    ok = qd.factor(plan, st.values, eq.step_shift, wk.lu, wk.w[10])
+    return ok and qd.factor_in_loops(plan, st.complex_values, eq.step_shift, st.complex_lu, st.complex_w[2])
 
 
 @compiled
@@ -164,7 +166,7 @@ def _guess(eq, st, course, h):
     for k in range(3):
         far = s[MEMORY] > 0.0 and h * NODES[k] <= 1.5 * last
         if far:
-            dense(course, n, 0, 1.0 + h * NODES[k] / last, course.x[Q_S], course.x[V_S])
+            between(course, n, 1.0 + h * NODES[k] / last, course.x[Q_S], course.x[V_S])
         for i in range(n):
             if far:
                 st.z[k, i] = course.x[V_S, i] - course.x[V, i]
@@ -276,22 +278,18 @@ def _error(eq, wk, st, course, h):
     return np.sqrt(total / (2 * n)) / s[TOLERANCE]
 
 
-@compiled
-def advance(equations, work, stages_, course_):
+@entry
+def advance(eq, wk, st, course):
     """Integrate until the end, an event that stops, or trouble."""
-    eq, wk, st, course = borrow(equations), borrow(work), borrow(stages_), borrow(course_)
     s, n = course.s, eq.scale.shape[0]
     q, v = wk.w[5], wk.w[6]
     while s[T] < s[END]:
+        if s[SWITCHED] > 0:
+            restart(course)
         if s[BUDGET] <= 0:
             return PAUSE
         s[BUDGET] -= 1
-        h = s[STEP] if s[STEP] > 0 else min(s[H], s[LARGEST])
-        left = s[END] - s[T]
-        if h > 0.9999999 * left:
-            h = left
-        elif s[STEP] == 0 and h > 0.5 * left:
-            h = 0.5 * left
+        h = next_step(course, True)
         fresh = s[ORDER] == 0.0
         if fresh or s[MEMORY] > 0.05:
             _tangents(eq, wk, st, course)
@@ -315,12 +313,11 @@ def advance(equations, work, stages_, course_):
         else:
             s[H] = 0.25 * h
         if ok:
-            t = s[END] if h == left else s[T] + h
+            t = step_end(course, h)
             _stage(eq, wk, st, course, h, 2, q, v, wk.w[2])
-            beside = Work(wk.x, wk.y, wk.out, course.lu, wk.w, wk.e)
             # the projection corrects errors of the size of the tolerance; more means that the step went astray
             limit = 1e3 * s[TOLERANCE] if s[STEP] == 0 else np.inf
-            violated = consistent(eq, beside, q[:n], v[:n], t, course.x[EXTRA], wk.w[0], limit, True)
+            violated = consistent(eq, course.beside, q[:n], v[:n], t, course.x[EXTRA], wk.w[0], limit)
             ok = violated < np.inf
             if not ok:
                 s[H] = 0.25 * h
@@ -330,18 +327,10 @@ def advance(equations, work, stages_, course_):
             if s[STEP] > 0 or h < s[SMALLEST]:
                 return FAILED
             continue
-        accept(course, t)
-        s[VIOLATION] = max(s[VIOLATION], violated)
-        for i in range(n):
-            course.x[Q, i] = q[i]
-            course.x[V, i] = v[i]
-            s[RATE] = max(s[RATE], abs(v[i]) / eq.scale[i])
-        for i in range(course.x.shape[1]):
-            course.x[AL, i] = course.x[EXTRA, i]
-        if not s[RATE] < 1e12 / h:
+        if settle(eq, course, t, q, v, course.x[EXTRA]) != REACHED:
             return RUNAWAY
+        s[VIOLATION] = max(s[VIOLATION], violated)
         s[MEMORY] = max(s[MEMORY], 1e-10)
-        s[STEPS] += 1
         accumulate(eq, wk, course)
         if s[STEP] == 0:
             grow = 0.9 * max(error, 1e-8) ** (-0.25)
@@ -349,10 +338,8 @@ def advance(equations, work, stages_, course_):
                 s[H] = h * min(5.0, max(0.3, grow))
             else:
                 s[H] = h
-        code = after_step(eq, wk, course, 0)
+        code = after_step(eq, wk, course)
         if s[SWITCHED] > 0:
-            restart(course)
-            present_powers(eq, wk, course)
             s[H] = min(s[H], h) * 0.1
         if code != REACHED:
             return code

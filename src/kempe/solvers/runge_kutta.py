@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.integrate import DOP853
 
-from kempe.solvers import quasi_definite as qd
+from kempe.solvers.bookkeeping import accumulate, after_step
+from kempe.solvers.canonical import after_canonical, canonical_rates, momenta
 from kempe.solvers.course import (
     AL,
     ALPHA,
@@ -26,9 +27,9 @@ from kempe.solvers.course import (
     FRESH,
     K_OUT,
     KIND,
-    LARGEST,
     MEMORY,
     OMEGA,
+    OWN,
     PAUSE,
     POWER_D,
     POWER_S,
@@ -43,7 +44,6 @@ from kempe.solvers.course import (
     SMALLEST,
     STAGE_SWEEPS,
     STEP,
-    STEPS,
     STIFF,
     STIFFNESS,
     SUPPLIED,
@@ -57,24 +57,18 @@ from kempe.solvers.course import (
     Q,
     T,
     V,
-    accept,
-    accumulate,
-    after_step,
-    present_powers,
+    next_step,
+    settle,
+    step_end,
 )
 from kempe.solvers.course import ENERGY as ENERGY_SEEN
 from kempe.solvers.independent import independent_accelerations
-from kempe.solvers.jit import borrow, compiled, inlined
+from kempe.solvers.jit import compiled, entry
 from kempe.solvers.motion import (
-    CANONICAL,
     ENERGY,
     EXPLICIT,
-    PLAN,
     accelerations,
-    accelerations_inline,
-    explicit_values,
-    factor_explicit,
-    place,
+    evaluate,
     project_position,
     project_velocity,
     violation,
@@ -83,7 +77,7 @@ from kempe.solvers.pack import part
 from kempe.solvers.program import load_multipliers, load_rates, run
 from kempe.solvers.vectors import copy
 
-INDEX1, CANONICAL_FORM, INDEPENDENT = 0, 1, 2
+INDEX1, CANONICAL_FORM, INDEPENDENT = 0, 1, 2  # kinds of forms
 
 STAGES = 12
 A = np.ascontiguousarray(np.vstack([DOP853.A[:STAGES, :STAGES], DOP853.B[None, :STAGES]]))
@@ -93,8 +87,11 @@ A_EXTRA, C_EXTRA = np.ascontiguousarray(DOP853.A_EXTRA), np.ascontiguousarray(DO
 D = np.ascontiguousarray(DOP853.D)
 #: Step control: safety, the weight of the step before, the largest growth.
 SAFETY, PI, GROWTH = 0.87, 0.03, 4.0
-#: Beyond this product of step and fastest rate the method comes near the edge of its stability (about 6).
+#: The product of step and fastest rate beyond which a step counts as held back by stability: about half of where that
+#: ends (6.4 for dampers, 6.0 for springs), and more than steps held back by accuracy come to.
 STABILITY = 3.3
+#: Differences below this fraction of the numbers are rounding.
+ROUNDING = 1e-15
 
 
 def size(n: int, m: int) -> int:
@@ -103,90 +100,44 @@ def size(n: int, m: int) -> int:
 
 
 @compiled
-def _canonical(eq, wk, course, t, y, f):
-    """Velocities from momenta: (M + Phi_q^T alpha Phi_q) v = p - ..., and the rate of the momenta; eq. 10.92."""
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
-    q, p, total = y[:n], y[n : 2 * n], y[2 * n + 2 :]
-    sol, rhs, r, d, w = wk.w[0], wk.w[1], wk.w[2], wk.w[3], wk.w[4]
-    place(eq, wk, q, p, t)
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    if not factor_explicit(eq, wk):
-        return SINGULAR
-    values, plan = explicit_values(eq, wk), part(eq.indices, PLAN)
-    omega, damping = s[OMEGA], s[DAMPING]
-    for i in range(n):
-        rhs[i] = p[i]
-        sol[i] = 0.0
-    for k in range(m):
-        rhs[n + k] = wk.out[n + m + k] - 2.0 * damping * omega * wk.out[n + k] - omega * omega * total[k]
-        f[2 * n + 2 + k] = wk.out[n + k]
-        sol[n + k] = course.x[SIGMA, n + k]
-    last = np.inf
-    for _ in range(int(s[SWEEPS]) + 1):
-        copy(rhs, r)
-        qd.subtract_product(plan, values, sol, r)
-        qd.solve(plan, wk.lu, r, d, w)
-        change, largest = 0.0, 1e-300
-        for i in range(n):
-            change = max(change, abs(d[i]) / eq.scale[i])
-            largest = max(largest, abs(sol[i] + d[i]) / eq.scale[i])
-        if not change < 0.5 * last:
-            break
-        for i in range(n + m):
-            sol[i] += d[i]
-        last = change
-        if change < 1e-15 * largest:
-            break
-    load_rates(eq.layout, sol[:n], wk.x)
-    load_multipliers(eq.layout, sol[n:], wk.x)
-    run(part(eq.indices, CANONICAL), wk.x, wk.y, wk.out)
-    for i in range(n):
-        f[i] = sol[i]
-        f[n + i] = wk.out[i]
-    return REACHED
-
-
-@inlined
-def rhs(eq, wk, basis, course, t, y, f, al):
-    """The rate of the integrated vector; accelerations and multipliers go to ``al`` where the form has them."""
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
-    s[EVALUATIONS] += 1
-    s[FACTORISATIONS] += 1
-    f[2 * n] = 0.0
-    f[2 * n + 1] = 0.0
-    if s[KIND] == CANONICAL_FORM:
-        code = _canonical(eq, wk, course, t, y, f)
-        if code != REACHED:
-            return code
-        copy(wk.w[0], al)
-        return REACHED
-    if s[KIND] == INDEPENDENT:
-        code = independent_accelerations(eq, wk, basis, t, y, al)
-        if code != REACHED:
-            return code
-    else:
-        place(eq, wk, y[:n], y[n : 2 * n], t)
-        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-        if not qd.factor_inline(part(eq.indices, PLAN), explicit_values(eq, wk), eq.shift, wk.lu, wk.w[10]):
-            return SINGULAR
-        accelerations_inline(eq, wk, y[n : 2 * n], s[OMEGA], s[DAMPING], int(s[STAGE_SWEEPS]), al)
+def _rates(eq, wk, course, y, al, f):
+    """The rate of the integrated vector from known accelerations."""
+    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
     for i in range(n):
         f[i] = y[n + i]
         f[n + i] = al[i]
+    f[2 * n] = 0.0
+    f[2 * n + 1] = 0.0
     for k in range(m):
         f[2 * n + 2 + k] = 0.0
-    if s[AUDIT] > 0:
+    if course.s[AUDIT] > 0:
         load_multipliers(eq.layout, al[n:], wk.x)
         run(part(eq.indices, ENERGY), wk.x, wk.y, wk.e)
         f[2 * n] = wk.e[3]
         f[2 * n + 1] = wk.e[4]
-    return REACHED
 
 
 @compiled
 def rate_of(eq, wk, basis, course, t, y, f, al):
-    """``rhs`` as a function of its own, for where it is called now and then."""
-    return rhs(eq, wk, basis, course, t, y, f, al)
+    """The rate of the integrated vector; accelerations and multipliers go to ``al`` where the form has them.
+
+    ``basis`` is a choice of independent coordinates, or None for the other forms (compiled without them then).
+    """
+    s, n = course.s, eq.scale.shape[0]
+    s[EVALUATIONS] += 1
+    s[FACTORISATIONS] += 1
+    if s[KIND] == CANONICAL_FORM:
+        return canonical_rates(eq, wk, course, t, y, f, al)
+    if basis is None:
+        if not evaluate(eq, wk, y[:n], y[n : 2 * n], t):
+            return SINGULAR
+        accelerations(eq, wk, y[n : 2 * n], s[OMEGA], s[DAMPING], int(s[STAGE_SWEEPS]), al)
+    else:
+        code = independent_accelerations(eq, wk, basis, t, y, al)
+        if code != REACHED:
+            return code
+    _rates(eq, wk, course, y, al, f)
+    return REACHED
 
 
 # rows of course.f: dense output, then the stages (the last three serve the dense output), then vectors
@@ -198,6 +149,8 @@ ROWS = 26
 def restart(eq, wk, basis, course):
     """Begin from the present q and v: integrated vector and first stage."""
     s, n = course.s, eq.scale.shape[0]
+    s[SWITCHED] = 0.0
+    s[OWN] = 2.0 if s[KIND] == CANONICAL_FORM else 1.0
     s[STAGE_SWEEPS] = s[SWEEPS]
     y = course.f[Y]
     for i in range(n):
@@ -206,44 +159,11 @@ def restart(eq, wk, basis, course):
     y[2 * n] = s[DISSIPATED]
     y[2 * n + 1] = s[SUPPLIED]
     if s[KIND] == CANONICAL_FORM:
-        _momenta(eq, wk, course, y)
+        momenta(eq, wk, course, y)
     code = rate_of(eq, wk, basis, course, s[T], y, course.f[STAGE], course.x[AL])
-    _after_canonical(eq, wk, course)
     if s[KIND] == CANONICAL_FORM:
-        present_powers(eq, wk, course)
-    else:
-        s[POWER_D], s[POWER_S] = course.f[STAGE, 2 * n], course.f[STAGE, 2 * n + 1]
+        after_canonical(eq, wk, course)
     return code
-
-
-@compiled
-def _momenta(eq, wk, course, y):
-    """P = M v + Phi_q^T sigma with the sigma at hand."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    place(eq, wk, course.x[Q, :n], course.x[V, :n], course.s[T])
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    sol, r = wk.w[0], wk.w[1]
-    for i in range(n):
-        sol[i] = course.x[V, i]
-        r[i] = 0.0
-    for k in range(m):
-        sol[n + k] = course.x[SIGMA, n + k]
-        r[n + k] = 0.0
-    qd.subtract_product(part(eq.indices, PLAN), explicit_values(eq, wk), sol, r)
-    for i in range(n):
-        y[n + i] = -r[i]
-
-
-@compiled
-def _after_canonical(eq, wk, course):
-    """Keep sigma for a warm start, and let AL hold true accelerations and multipliers."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    if course.s[KIND] == CANONICAL_FORM:
-        for k in range(m):
-            course.x[SIGMA, n + k] = course.x[AL, n + k]
-        place(eq, wk, course.x[Q, :n], course.x[V, :n], course.s[T])
-        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-        accelerations(eq, wk, course.x[V, :n], 0.0, 1.0, int(course.s[SWEEPS]), course.x[AL])
 
 
 @compiled
@@ -264,7 +184,7 @@ def _stages(eq, wk, basis, course, h):
         if stage == STAGES - 1:
             copy(f[Y_NEW], f[LAST])
         if stage < STAGES:
-            code = rhs(eq, wk, basis, course, s[T] + C[stage] * h, f[Y_NEW], f[STAGE + stage], wk.w[6])
+            code = rate_of(eq, wk, basis, course, s[T] + C[stage] * h, f[Y_NEW], f[STAGE + stage], wk.w[6])
             if code != REACHED:
                 return code
     return REACHED
@@ -313,7 +233,7 @@ def _finish(eq, wk, basis, course, t, limit):
         for i in range(n):
             course.x[V_S, i] = rate[i]
         v = course.x[V_S, :n]
-    elif s[KIND] == INDEPENDENT or s[PROJECT] == 0:
+    elif basis is not None or s[PROJECT] == 0:
         code = rate_of(eq, wk, basis, course, t, y, rate, al)
         if code != REACHED:
             return code
@@ -323,12 +243,10 @@ def _finish(eq, wk, basis, course, t, limit):
         if not left < np.inf:
             return FAILED
         s[VIOLATION] = max(s[VIOLATION], left)
-        place(eq, wk, q, v, t)
-        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
         s[FACTORISATIONS] += 1
-        if not factor_explicit(eq, wk):
+        if not evaluate(eq, wk, q, v, t):
             return SINGULAR
-        moved = project_velocity(eq, wk, v, 1)
+        moved = project_velocity(eq, wk, v)
         if not moved < np.inf:
             return FAILED
         if s[KIND] == INDEX1:
@@ -340,48 +258,23 @@ def _finish(eq, wk, basis, course, t, limit):
                 s[STAGE_SWEEPS] = 0.0 if refined < 1e-2 * s[TOLERANCE] else s[SWEEPS]
             _rates(eq, wk, course, y, al, rate)
     if s[KIND] == CANONICAL_FORM:
-        accept(course, t)
-        for i in range(n):
-            course.x[Q, i] = q[i]
-            course.x[V, i] = v[i]
+        code = settle(eq, course, t, q, v, al)
+        if code != REACHED:
+            return code
         if s[PROJECT] > 0:
-            _momenta(eq, wk, course, y)
+            momenta(eq, wk, course, y)
             code = rate_of(eq, wk, basis, course, t, y, rate, al)
             if code != REACHED:
                 return code
         copy(al, course.x[AL])
-        _after_canonical(eq, wk, course)
-    else:
-        accept(course, t)
-        for i in range(n):
-            course.x[Q, i] = q[i]
-            course.x[V, i] = v[i]
-        copy(al, course.x[AL])
-    if s[KIND] == CANONICAL_FORM:
+        after_canonical(eq, wk, course)
         accumulate(eq, wk, course)
-    else:
-        s[DISSIPATED], s[SUPPLIED] = y[2 * n], y[2 * n + 1]
-        s[POWER_D], s[POWER_S] = rate[2 * n], rate[2 * n + 1]
-        s[ENERGY_SEEN] = max(s[ENERGY_SEEN], wk.e[0] if s[AUDIT] > 0 else 0.0)
-    return REACHED
-
-
-@compiled
-def _rates(eq, wk, course, y, al, f):
-    """The rate of the integrated vector from known accelerations."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    for i in range(n):
-        f[i] = y[n + i]
-        f[n + i] = al[i]
-    f[2 * n] = 0.0
-    f[2 * n + 1] = 0.0
-    for k in range(m):
-        f[2 * n + 2 + k] = 0.0
-    if course.s[AUDIT] > 0:
-        load_multipliers(eq.layout, al[n:], wk.x)
-        run(part(eq.indices, ENERGY), wk.x, wk.y, wk.e)
-        f[2 * n] = wk.e[3]
-        f[2 * n + 1] = wk.e[4]
+        return REACHED
+    code = settle(eq, course, t, q, v, al)
+    s[DISSIPATED], s[SUPPLIED] = y[2 * n], y[2 * n + 1]
+    s[POWER_D], s[POWER_S] = rate[2 * n], rate[2 * n + 1]
+    s[ENERGY_SEEN] = max(s[ENERGY_SEEN], wk.e[0] if s[AUDIT] > 0 else 0.0)
+    return code
 
 
 @compiled
@@ -420,43 +313,37 @@ def _dense(eq, wk, basis, course, h):
 
 @compiled
 def _looks_stiff(eq, course, h):
-    """Whether the step is about as long as stability allows."""
+    """Whether the step is about as long as stability allows, from two states at its end and their accelerations."""
     f, n = course.f, eq.scale.shape[0]
-    dq, dv, da = 0.0, 0.0, 0.0
+    dq, dv, da, noise_q, noise_v = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(n):
         dq += ((f[Y_NEW, i] - f[LAST, i]) / eq.scale[i]) ** 2
         dv += ((f[Y_NEW, n + i] - f[LAST, n + i]) / eq.scale[i]) ** 2
         da += ((f[STAGE + STAGES, n + i] - f[STAGE + STAGES - 1, n + i]) / eq.scale[i]) ** 2
-    if not (dq > 0.0 and dv > 0.0):
+        noise_q += (ROUNDING * f[Y_NEW, i] / eq.scale[i]) ** 2
+        noise_v += (ROUNDING * f[Y_NEW, n + i] / eq.scale[i]) ** 2
+    if not dv > noise_v:
         return False
-    return h * min(np.sqrt(da / dv), (da / dq) ** 0.25) > STABILITY
+    fast = np.sqrt(da / dv)
+    if dq > noise_q:  # springs: where they do not move by more than rounding, dampers alone decide
+        fast = min(fast, (da / dq) ** 0.25)
+    return h * fast > STABILITY
 
 
-@inlined
-def fastest(eq, course):
-    """The fastest motion so far, in sizes per time."""
-    s = course.s
-    for i in range(eq.scale.shape[0]):
-        s[RATE] = max(s[RATE], abs(course.x[V, i]) / eq.scale[i])
-
-
-@compiled
-def advance(equations, work, basis_, course_):
+@entry
+def advance(eq, wk, basis, course):
     """Integrate until the end, an event that stops, or trouble."""
-    eq, wk, basis, course = borrow(equations), borrow(work), borrow(basis_), borrow(course_)
     s, f = course.s, course.f
     refused, again_refused = False, False
-    own = 2 if s[KIND] == CANONICAL_FORM else 1
     while s[T] < s[END]:
+        if s[SWITCHED] > 0:
+            code = restart(eq, wk, basis, course)
+            if code != REACHED:
+                return code
         if s[BUDGET] <= 0:
             return PAUSE
         s[BUDGET] -= 1
-        h = s[STEP] if s[STEP] > 0 else min(s[H], s[LARGEST])
-        left = s[END] - s[T]
-        if h > 0.9999999 * left:
-            h = left
-        elif s[STEP] == 0 and h > 0.5 * left:
-            h = 0.5 * left
+        h = next_step(course, True)
         if not s[T] + h > s[T]:
             return FAILED
         code = _stages(eq, wk, basis, course, h)
@@ -467,8 +354,10 @@ def advance(equations, work, basis_, course_):
                 code = FAILED
                 s[H] = h * max(0.2, 0.9 * error ** (-0.125)) if error < np.inf else 0.1 * h
             else:
-                t = s[END] if h == left else s[T] + h
-                code = _finish(eq, wk, basis, course, t, 1e3 * max(s[TOLERANCE], 1e-12) if s[STEP] == 0 else np.inf)
+                limit = 1e3 * max(s[TOLERANCE], 1e-12) if s[STEP] == 0 else np.inf
+                code = _finish(eq, wk, basis, course, step_end(course, h), limit)
+                if code == RUNAWAY:
+                    return RUNAWAY
                 if code != REACHED:
                     s[H] = 0.25 * h
         else:
@@ -484,12 +373,8 @@ def advance(equations, work, basis_, course_):
                 return code
             continue
         s[FRESH] = 0.0
-        s[STEPS] += 1
         refused, again_refused = again_refused, False
-        fastest(eq, course)
-        if not s[RATE] < 1e12 / max(h, 1e-300):
-            return RUNAWAY
-        if s[STIFF] >= 0 and own == 1:
+        if s[STIFF] >= 0 and s[OWN] == 1:
             if _looks_stiff(eq, course, h):
                 s[STIFF] += 1
             elif s[STIFF] > 0:
@@ -504,12 +389,9 @@ def advance(equations, work, basis_, course_):
             code = _dense(eq, wk, basis, course, h)
             if code != REACHED:
                 return code
-        code = after_step(eq, wk, course, own)
+        code = after_step(eq, wk, course)
         if s[SWITCHED] > 0:
             s[H] = min(s[H], h) * 0.1
-            again = restart(eq, wk, basis, course)
-            if again != REACHED:
-                return again
         else:
             copy(f[Y_NEW], f[Y])
             copy(f[STAGE + STAGES], f[STAGE])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.jit import compiled
+from kempe.solvers.jit import compiled, entry
 from kempe.solvers.pack import pack, part
 
 GROWTH = 1e5
@@ -92,7 +92,7 @@ def _orders(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -
     return np.argsort(lu.perm_r), lu.perm_c.argsort()
 
 
-@compiled
+@entry
 def factor(plan, values, lu, work):
     """Refactor; returns the largest multiplier (above GROWTH: plan again; inf: singular)."""
     growth = _factor_sparse(plan, values, lu, work)
@@ -188,7 +188,7 @@ def _solve_full(plan, lu, work, transposed):
             work[i] *= A[i, i]
 
 
-@compiled
+@entry
 def solve(plan, lu, b, x, work):
     """X = A^-1 b."""
     start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
@@ -213,7 +213,7 @@ def solve(plan, lu, b, x, work):
         x[column_perm[i]] = work[i]
 
 
-@compiled
+@entry
 def solve_transposed(plan, lu, b, x, work):
     """X = A^-T b."""
     start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
@@ -237,7 +237,7 @@ def solve_transposed(plan, lu, b, x, work):
         x[row_perm[i]] = work[i]
 
 
-@compiled
+@entry
 def determinant_sign(plan, lu):
     """The sign of the determinant."""
     diagonal = part(plan, DIAGONAL)
