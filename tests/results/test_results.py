@@ -143,9 +143,10 @@ def test_a_killed_process_leaves_a_whole_file_or_none(tmp_path):
 
 
 INTERRUPTED = """
-import os, signal, threading
+import os, signal
 import numpy as np
 import kempe as kp
+signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background are started to ignore it
 m = kp.Mechanism("m")
 s = m.body("s")
 m.translational("g", m.ground, s)

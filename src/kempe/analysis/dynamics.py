@@ -34,11 +34,10 @@ EVENTS = 256
 LOOK_UP, FIRST_CHUNK, SAVE_EVERY = 0.3, 200, 30.0
 #: The penalty of a constraint row, in units of the inertia it acts on, where none is given.
 PENALTY = 1e7
-#: The shift in the matrix of an implicit step where constraints depend on each other. Multipliers that do nothing at
-#: the start of a step do a little, d, at its end; so a correction moves them by d over the shift, and they come back
-#: into the next one as d^2 over the shift, which must be small. But Newton's method converges no faster than the shift
-#: over the weakest constraint. (Random loops: steps are refused least with 1e-7.)
-REDUNDANT_SHIFT = 1e-7
+#: Where constraints depend on each other they do so only where all hold. Off by d, as within a step, a row that should
+#: do nothing acts with d, and without a shift above d^2 its multiplier would be violations over d. With it, weak
+#: constraints need more refinement, and more of Newton's iterations: a still larger shift slows those down.
+REDUNDANT_SHIFT, REDUNDANT_SWEEPS = 1e-7, 8
 
 
 @dataclass(frozen=True)
@@ -226,6 +225,9 @@ class Simulation:
         if self.redundant:
             self.course.s[co.REDUNDANT] = 1.0
             self.eq.step_shift[n:] = -REDUNDANT_SHIFT * self.flexible
+            if "iterations" not in self.options:  # the methods that have penalties of their own
+                self.eq.shift[n:] = self.eq.step_shift[n:]
+                self.course.s[co.SWEEPS] = REDUNDANT_SWEEPS
 
     # --- the run -----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kempe.analysis.dynamics import Simulation
+from kempe.analysis.dynamics import REDUNDANT_SHIFT, Simulation
 from kempe.analysis.moving import MASSLESS
 from kempe.elements import plain_number
 from kempe.errors import KempeError, ModelError
@@ -199,7 +199,7 @@ def _table(
         given=given,
         heavy=heavy,
         diagonal=np.flatnonzero(d.block_rows == d.block_columns).astype(np.int64),
-        mass_shift=np.array([MASSLESS, mo.SHIFT]),
+        mass_shift=np.array([MASSLESS, REDUNDANT_SHIFT if run.redundant else mo.SHIFT]),
         pick=pick,
         values=values,
         status=status,

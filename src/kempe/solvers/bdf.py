@@ -27,9 +27,11 @@ from kempe.solvers.course import (
     MEMORY_2,
     ORDER,
     OWN,
+    PATIENCE,
     PAUSE,
     RATE,
     REACHED,
+    REDUNDANT,
     REJECTED,
     RUNAWAY,
     SMALLEST,
@@ -43,9 +45,10 @@ from kempe.solvers.course import (
     next_step,
     settle,
     step_end,
+    sweeps,
 )
 from kempe.solvers.jit import compiled, entry
-from kempe.solvers.motion import PLAN, RESIDUAL, TANGENT, VELOCITY, place_all
+from kempe.solvers.motion import PLAN, RESIDUAL, TANGENT, VELOCITY, place_all, share
 from kempe.solvers.pack import part
 from kempe.solvers.program import load_weights, run
 
@@ -139,6 +142,7 @@ def _newton(eq, wk, course, t, c, q, v, al):
         al[n + j] = course.x[AL, n + j]
     close = max(min(1e-11, 1e-3 * s[TOLERANCE]), 1e-14)
     last, theta, renewed = 0.0, 1.0, fresh
+    patience = PATIENCE if s[REDUNDANT] > 0 else 0
     for iteration in range(12):
         _state(eq, course, c, q, v, al)
         place_all(eq, wk, q, v, al, t)
@@ -196,7 +200,9 @@ def _newton(eq, wk, course, t, c, q, v, al):
         if iteration > 0:
             theta = 0.0 if size < 1e-15 else size / max(last, 1e-300)
             if theta > 0.2 and size > 0.1 * close:
-                if (theta > 2.0 and renewed) or iteration > 9:
+                if theta > 2.0 and renewed:
+                    patience -= 1
+                if patience < 0 or iteration > 9:
                     s[MEMORY] = 0.0
                     return 1
                 renewed = fresh = True
@@ -274,6 +280,8 @@ def advance(eq, wk, course):
             s[MEMORY_2] = 0.0
             s[MEMORY] = 0.0
             continue
+        if s[REDUNDANT] > 0:
+            share(eq, course.beside, q[:n], v[:n], t, sweeps(course), al[n:])
         if settle(eq, course, t, q, v, al) != REACHED:
             return RUNAWAY
         for i in range(2 * n):

@@ -44,6 +44,7 @@ from kempe.solvers.course import (
     between,
     dense,
     first_step,
+    sweeps,
 )
 from kempe.solvers.jit import compiled, entry
 from kempe.solvers.motion import (
@@ -123,7 +124,7 @@ def write_until(eq, wk, course, t):
             copy(course.x[V], v)
         else:
             dense(course, n, theta, q, v)
-        left = consistent(eq, course.beside, q[:n], v[:n], at, al, course.x[EXTRA], np.inf)
+        left = consistent(eq, course.beside, q[:n], v[:n], at, al, course.x[EXTRA], np.inf, sweeps(course))
         if not left < np.inf:
             return False
         d, e = work_within(course, n, theta)
@@ -244,7 +245,7 @@ def _meet(eq, wk, course, number, theta):
         return CHATTERING
     switch(eq, wk, number, course.x[Q, :n], course.x[V, :n], s[T], course.latches)
     q, v = course.x[Q, :n], course.x[V, :n]
-    if not consistent(eq, course.beside, q, v, s[T], course.x[AL], course.x[EXTRA], np.inf) < np.inf:
+    if not consistent(eq, course.beside, q, v, s[T], course.x[AL], course.x[EXTRA], np.inf, sweeps(course)) < np.inf:
         return FAILED
     arm(eq, wk, course)
     present_powers(eq, wk, course)
@@ -282,7 +283,7 @@ def powers_within(eq, wk, course, theta):
         copy(course.x[V], v)
     t = s[T_0] + theta * (s[T] - s[T_0]) if theta < 1.0 else s[T]
     if s[AUDIT] > 1:
-        solve_state(eq, course.beside, q[:n], v[:n], t, 4, al)
+        solve_state(eq, course.beside, q[:n], v[:n], t, sweeps(course), al)
     powers(eq, wk, q[:n], v[:n], t, al[n:])
 
 
@@ -317,7 +318,7 @@ def begin(eq, wk, course, order):
     s, n = course.s, eq.scale.shape[0]
     q, v = course.x[Q, :n], course.x[V, :n]
     first_modes(eq, wk, q, v, s[T], course.latches)
-    if not consistent(eq, wk, q, v, s[T], course.x[AL], course.x[EXTRA], np.inf) < np.inf:
+    if not consistent(eq, wk, q, v, s[T], course.x[AL], course.x[EXTRA], np.inf, sweeps(course)) < np.inf:
         return False
     arm(eq, wk, course)
     accept(course, s[T])

@@ -68,6 +68,10 @@ SCALARS = 44
 
 REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT = range(10)
 
+#: Where constraints depend on each other, Newton's first corrections move the multipliers by much and the positions by
+#: little, back and forth: so often they may grow.
+PATIENCE = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Course(Frame):
@@ -141,6 +145,12 @@ def dense(course, n, theta, q, v):
                     v[i] = x[V_0, i] + total
     else:
         between(course, n, theta, q, v)
+
+
+@compiled
+def sweeps(course):
+    """How often accelerations are refined where the motion is written down."""
+    return max(4, int(course.s[SWEEPS]))
 
 
 @compiled

@@ -253,7 +253,25 @@ def solve_state(eq, wk, q, v, t, sweeps, sol):
 
 
 @compiled
-def consistent(eq, wk, q, v, t, sol, phi, limit):
+def share(eq, wk, q, v, t, sweeps, lam):
+    """The smallest multipliers with the same forces: what does nothing would drift from step to step."""
+    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
+    if not evaluate(eq, wk, q, v, t):
+        return
+    rhs, sol = wk.w[_RHS], wk.w[_CHANGE]
+    for i in range(n + m):
+        rhs[i] = 0.0
+        sol[i] = lam[i - n] if i >= n else 0.0
+    qd.subtract_product(part(eq.indices, PLAN), explicit_values(eq, wk), sol, rhs)
+    for i in range(n + m):
+        rhs[i] = -rhs[i] if i < n else 0.0
+    solve_refined(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
+    for k in range(m):
+        lam[k] = sol[n + k]
+
+
+@compiled
+def consistent(eq, wk, q, v, t, sol, phi, limit, sweeps):
     """Project q and v to the constraints and solve for [a, lambda]; the violation left, or inf where it failed.
 
     The factors in the work space need not belong to q; afterwards they do.
@@ -266,7 +284,7 @@ def consistent(eq, wk, q, v, t, sol, phi, limit):
     project_velocity(eq, wk, v)
     load_rates(eq.layout, v, wk.x)
     run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    accelerations(eq, wk, v, 0.0, 1.0, 4, sol)
+    accelerations(eq, wk, v, 0.0, 1.0, sweeps, sol)
     for i in range(eq.scale.shape[0]):
         if not np.isfinite(sol[i]):
             return np.inf

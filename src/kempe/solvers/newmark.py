@@ -27,6 +27,7 @@ from kempe.solvers.course import (
     MEMORY,
     ORDER,
     OWN,
+    PATIENCE,
     PAUSE,
     PROJECT,
     RATE,
@@ -46,6 +47,7 @@ from kempe.solvers.course import (
     next_step,
     settle,
     step_end,
+    sweeps,
 )
 from kempe.solvers.jit import compiled, entry
 from kempe.solvers.motion import (
@@ -61,10 +63,12 @@ from kempe.solvers.motion import (
     explicit_values,
     place_all,
     place_for_balance,
+    share,
     times_jacobian,
 )
 from kempe.solvers.pack import part
 from kempe.solvers.program import load_rates, load_weights, run
+from kempe.solvers.vectors import copy
 
 #: Newton's corrections end below this, in sizes.
 CLOSE = 1e-11
@@ -98,19 +102,24 @@ def restart(course):
 
 
 @compiled
+def _compliance(eq, course, k, factor_a):
+    """The compliance of a constraint row in the matrix."""
+    if course.s[ALPHA] == 0:
+        return -eq.step_shift[eq.scale.shape[0] + k]
+    return course.f[COMPLIANCE, k] * (factor_a if course.s[ALPHA] > 1 else 1.0)
+
+
+@compiled
 def _factor(eq, wk, course, h, factor_a):
     """Evaluate residual and tangent at the state in the inputs, and factor."""
     s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
     plan = part(eq.indices, PLAN)
     run(part(eq.indices, TANGENT), wk.x, wk.y, wk.out)
-    if s[ALPHA] > 0:
-        for i in range(n):
-            wk.w[_CHANGE, i] = eq.shift[i]
-        for k in range(m):
-            wk.w[_CHANGE, n + k] = -course.f[COMPLIANCE, k] * (factor_a if s[ALPHA] > 1 else 1.0)
-        ok = qd.factor(plan, wk.out[n + m :], wk.w[_CHANGE], wk.lu, wk.w[_W])
-    else:
-        ok = qd.factor(plan, wk.out[n + m :], eq.step_shift, wk.lu, wk.w[_W])
+    shift = wk.w[_CHANGE]
+    copy(eq.step_shift, shift)
+    for k in range(m):
+        shift[n + k] = -_compliance(eq, course, k, factor_a)
+    ok = qd.factor(plan, wk.out[n + m :], shift, wk.lu, wk.w[_W])
     s[FACTORISATIONS] += 1
     s[ORDER] = h if ok else 0.0
     return ok
@@ -132,6 +141,7 @@ def _newton(eq, wk, course, t, h, q, v, al):
     else:
         fresh = s[FRESH] > 0
     last, theta, renewed = 0.0, 1.0, fresh
+    patience = PATIENCE if s[REDUNDANT] > 0 else 0
     close = max(min(CLOSE, 1e-3 * s[TOLERANCE]), 1e-14)
     most = 60 if s[ALPHA] > 1 else 12
     for iteration in range(most):
@@ -168,7 +178,9 @@ def _newton(eq, wk, course, t, h, q, v, al):
             if size < 1e-15:
                 theta = 0.0
             if theta > POOR and size > 0.1 * close:
-                if (theta > 2.0 and renewed) or iteration > most - 3:
+                if theta > 2.0 and renewed:
+                    patience -= 1
+                if patience < 0 or iteration > most - 3:
                     s[ORDER] = 0.0
                     return 1
                 renewed = fresh = True  # a new matrix, from the present iterate
@@ -297,6 +309,8 @@ def advance(eq, wk, course):
                     course.x[SIGMA, i] = course.x[AL, i] + s[MEMORY] / h * (course.x[SIGMA, i] - course.x[AL, i])
             s[H] = h * max(0.2, 0.9 * error ** (-1.0 / 3.0)) if code == 2 else 0.25 * h
             continue
+        if s[REDUNDANT] > 0:
+            share(eq, course.beside, q[:n], v[:n], t, sweeps(course), al[n:])
         constants = course.f[0]
         for i in range(n):
             old = course.x[SIGMA, i]

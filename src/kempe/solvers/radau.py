@@ -45,6 +45,7 @@ from kempe.solvers.course import (
     next_step,
     settle,
     step_end,
+    sweeps,
 )
 from kempe.solvers.frames import Complexes, ComplexRows, FloatRows, Floats, Frame
 from kempe.solvers.jit import compiled, entry
@@ -317,7 +318,7 @@ def advance(eq, wk, st, course):
             _stage(eq, wk, st, course, h, 2, q, v, wk.w[2])
             # the projection corrects errors of the size of the tolerance; more means that the step went astray
             limit = 1e3 * s[TOLERANCE] if s[STEP] == 0 else np.inf
-            violated = consistent(eq, course.beside, q[:n], v[:n], t, course.x[EXTRA], wk.w[0], limit)
+            violated = consistent(eq, course.beside, q[:n], v[:n], t, course.x[EXTRA], wk.w[0], limit, sweeps(course))
             ok = violated < np.inf
             if not ok:
                 s[H] = 0.25 * h
