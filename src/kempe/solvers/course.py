@@ -191,10 +191,12 @@ def settle(eq, course, t, q, v, al):
     s, x = course.s, course.x
     h = t - s[T]
     accept(course, t)
+    fastest = s[RATE]
     for i in range(eq.scale.shape[0]):
         x[Q, i] = q[i]
         x[V, i] = v[i]
-        s[RATE] = max(s[RATE], abs(v[i]) / eq.scale[i])
+        fastest = max(fastest, abs(v[i]) / eq.scale[i])
+    s[RATE] = fastest
     copy(al, x[AL])
     s[STEPS] += 1
     return REACHED if s[RATE] < 1e12 / h else RUNAWAY
