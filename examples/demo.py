@@ -3,8 +3,8 @@ The demonstration that ``make demo`` runs
 =========================================
 
 A walking leg after Theo Jansen turns once: its mobility, a drawing with names, the paths of its joints, time plots, an
-animation with the velocity of its foot, and an interactive report. Then a slider-crank that locks and one that can go
-on in two ways. Everything goes to ``out/``.
+animation with the velocity of its foot, and an interactive report. Then an engine under its own gas pressure with the
+loads of its bearings, a slider-crank that locks and one that can go on in two ways. Everything goes to ``out/``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kempe import view
 
 sys.path.insert(0, str(Path(__file__).parent))
 import jansen_leg
+import single_cylinder_engine
 
 OUT = Path("out")
 
@@ -34,6 +35,15 @@ def leg() -> None:
     result.to_csv(OUT / "leg.csv")
     view.animate(m, result, OUT / "leg.gif", trace=["foot"], vectors=["foot"])
     result.report(OUT / "leg.html", traces=["foot"], plots=["foot.x", "foot.y", "foot.vy"])
+
+
+def engine() -> None:
+    single_cylinder_engine.main()
+    m = single_cylinder_engine.build()
+    result = m.simulate(0.12, steps=300, velocities={"crank.omega": 100.0})
+    print(result.energy)
+    view.animate(m, result, OUT / "engine.gif", trace=["rod"])
+    result.report(OUT / "engine.html", plots=["crank.omega", "shaft.force", "cylinder.force", "energy.kinetic"])
 
 
 def slider_crank(length: float) -> kp.Equations:
@@ -61,8 +71,9 @@ def singular_positions() -> None:
 
 def main() -> None:
     OUT.mkdir(exist_ok=True)
-    print("(the very first run compiles the solvers, which takes about half a minute)")
+    print("(the very first run compiles the solvers, which takes about a minute)")
     leg()
+    engine()
     singular_positions()
     print("written:", ", ".join(sorted(str(p) for p in OUT.iterdir())))
 

@@ -199,6 +199,8 @@ class Simulation:
             co.STIFF: 0.0 if self.method.solver == "auto" else -1.0,
             co.LAST_EVENT: -np.inf,
             co.SMALLEST: 1e-12 * (self.grid[-1] - self.grid[0]),
+            # as for velocities: at rest, one size in the whole time is what the work is measured by
+            co.ENERGY: 0.5 * np.max(self.mass * self.posed.scale**2) / (self.grid[-1] - self.grid[0]) ** 2,
         }
         for key, value in settings.items():
             s[key] = float(value)

@@ -182,7 +182,18 @@ def _table(
     if system.positives:
         status[[bool(system.not_positive(vector)) for vector in vectors]] = -1
     settings = np.zeros(co.SCALARS)
-    for key in (co.END, co.TOLERANCE, co.STEP, co.LARGEST, co.SWEEPS, co.PROJECT, co.DAMPING, co.AUDIT, co.SMALLEST):
+    for key in (
+        co.ENERGY,
+        co.END,
+        co.TOLERANCE,
+        co.STEP,
+        co.LARGEST,
+        co.SWEEPS,
+        co.PROJECT,
+        co.DAMPING,
+        co.AUDIT,
+        co.SMALLEST,
+    ):
         settings[key] = run.course.s[key]
     settings[co.T], settings[co.LAST_EVENT] = run.grid[0], -np.inf
     given, heavy = np.zeros(n), 1.0 / posed.scale**2

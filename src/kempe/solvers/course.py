@@ -59,7 +59,7 @@ VECTORS = 12
     FRESH,  # 1 when independent coordinates have just been chosen
     ORDER,
     MEMORY_2,
-    ENERGY,  # the largest kinetic energy seen
+    ENERGY,  # the largest kinetic energy seen, or the least that counts
     STAGE_SWEEPS,  # refinements within a step, where fewer are enough
     REDUNDANT,  # 1 where constraints depend on each other
     OWN,  # the dense output: 0 Hermite, 1 the integrator's polynomials, 2 the same with momenta

@@ -255,7 +255,7 @@ def _finish(eq, wk, basis, course, t, limit):
                 run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
             refined = accelerations(eq, wk, v, s[OMEGA], s[DAMPING], int(s[SWEEPS]), al)
             if s[ALPHA] == 0:  # where refinement changes nothing that counts, the stages of the next step do without
-                s[STAGE_SWEEPS] = 0.0 if refined < 0.1 * s[TOLERANCE] else s[SWEEPS]
+                s[STAGE_SWEEPS] = 0.0 if refined < 1e-2 * s[TOLERANCE] else s[SWEEPS]
             _rates(eq, wk, course, y, al, rate)
     if s[KIND] == CANONICAL_FORM:
         code = settle(eq, course, t, q, v, al)
