@@ -31,7 +31,7 @@ def road(t, speed: float, functions):
     return HEIGHT * (16 * s**2 * (1 - s) ** 2) ** 2
 
 
-def build(speed: float) -> kp.Mechanism:
+def build(speed: float = 6.0) -> kp.Mechanism:
     m = kp.Mechanism(f"quarter car at {speed:g} m/s")
     ground = m.point("road", at=(0, 0), fixed="x")
     wheel = m.body("wheel", mass=WHEEL, inertia=1.0, at=(0, 0.3))

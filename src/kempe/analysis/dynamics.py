@@ -169,6 +169,7 @@ class Simulation:
             stops=np.array(stops, dtype=np.int64),
             beside=mo.beside(wk),
             grid=self.grid,
+            t_out=np.zeros(K),
             q_out=np.zeros((K, n)),
             v_out=np.zeros((K, n)),
             al_out=np.zeros((K, N)),
@@ -313,7 +314,7 @@ class Simulation:
             more = f" and {len(self.redundant) - 6} more" if len(self.redundant) > 6 else ""
             message += f"; redundant: {listed}{more} (the motion is the same without, their reactions are not unique)"
         return Result(
-            t=self.grid[:K].copy(),
+            t=course.t_out[:K].copy(),
             q=course.q_out[:K].copy(),
             v=course.v_out[:K].copy(),
             a=course.al_out[:K, :n].copy(),

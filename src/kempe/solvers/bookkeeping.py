@@ -91,6 +91,7 @@ def write(eq, wk, course, t, q, v, al, dissipated, supplied, left):
     """Write one output point down."""
     n = eq.scale.shape[0]
     k = int(course.s[K_OUT])
+    course.t_out[k] = t
     for i in range(n):
         course.q_out[k, i] = q[i]
         course.v_out[k, i] = v[i]
@@ -245,7 +246,8 @@ def _meet(eq, wk, course, number, theta):
         return CHATTERING
     switch(eq, wk, number, course.x[Q, :n], course.x[V, :n], s[T], course.latches)
     q, v = course.x[Q, :n], course.x[V, :n]
-    if not consistent(eq, course.beside, q, v, s[T], course.x[AL], course.x[EXTRA], np.inf, sweeps(course)) < np.inf:
+    left = consistent(eq, course.beside, q, v, s[T], course.x[AL], course.x[EXTRA], np.inf, sweeps(course))
+    if not left < np.inf:
         return FAILED
     arm(eq, wk, course)
     present_powers(eq, wk, course)
@@ -261,6 +263,9 @@ def _meet(eq, wk, course, number, theta):
     s[N_EVENTS] = k + 1
     s[SWITCHED] = 1.0
     if course.stops[number] > 0:
+        last = int(s[K_OUT])
+        if last < course.grid.shape[0] and not (last > 0 and course.t_out[last - 1] == s[T]):
+            write(eq, wk, course, s[T], q, v, course.x[AL], s[DISSIPATED], s[SUPPLIED], left)
         return STOPPED
     if k + 1 >= course.event_times.shape[0]:
         return EVENTS_FULL

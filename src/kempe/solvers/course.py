@@ -85,6 +85,7 @@ class Course(Frame):
     stops: Ints  # per switch: 1 where it ends the run
     beside: Work  # the work space with other factors, for output points, so that those of the step survive
     grid: Floats
+    t_out: Floats  # as the grid, but for a last point where an event stops the run
     q_out: FloatRows
     v_out: FloatRows
     al_out: FloatRows

@@ -216,6 +216,8 @@ def simulate_designs(eq, wk, course, table, first, last, values):
             continue
         table.status[design] = _one(eq, wk, course, table, design, values)
         for k in range(int(course.s[co.K_OUT])):
+            if course.t_out[k] != course.grid[k]:
+                break  # where an event stopped the run
             for j in range(table.pick.shape[0]):
                 which, column = table.pick[j, 0], table.pick[j, 1]
                 if which == 0:
