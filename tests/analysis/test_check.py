@@ -27,6 +27,14 @@ def test_all_findings_come_at_once():
     assert not any(f.grave for f in found.values())
 
 
+def test_what_forces_hold_is_not_loose():
+    m = kp.Mechanism("swing")
+    load = m.body("load", 1.0, 0.1, at=(0.0, -1.0))
+    m.body("free", 1.0, 0.1, at=(1.0, -1.0))
+    m.spring("rope", m.ground, load, on_i=(0.0, 1.0), stiffness=100.0)
+    assert [f.about for f in m.check()] == ["free"]
+
+
 def test_grave_findings():
     flat = parallelogram(2, theta=0.0)
     assert any(f.grave and "singular position" in f.message for f in flat.check())

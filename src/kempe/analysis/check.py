@@ -10,6 +10,7 @@ import numpy as np
 from kempe.analysis.assembly import assembled
 from kempe.analysis.mobility import mobility
 from kempe.analysis.posing import Posed
+from kempe.elements.parts import Inertia
 from kempe.errors import AssemblyError, KempeError
 from kempe.model import Model
 from kempe.system import System
@@ -58,8 +59,9 @@ def _bounds(model: Model) -> list[Finding]:
 
 
 def _connections(system: System) -> list[Finding]:
-    """Parts that no constraint touches."""
-    touched = {part.name for element in system.elements if element.rows for part in element.parts()}
+    """Parts that neither a constraint nor a force acts on."""
+    own = (element for element in system.elements if not isinstance(element, Inertia))
+    touched = {part.name for element in own for part in element.parts()}
     loose = [part.name for part in system.parts if part.name not in touched]
     return [Finding(False, name, f"'{name}' is connected to nothing") for name in loose]
 

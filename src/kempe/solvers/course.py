@@ -180,6 +180,15 @@ def next_step(course, halve):
 
 
 @compiled
+def choose_step(course, h, error, order, most):
+    """The next step of an implicit method after one of length h; small changes are not worth a new matrix."""
+    s = course.s
+    if s[STEP] == 0:
+        grow = 0.9 * max(error, 1e-8) ** (-1.0 / order)
+        s[H] = h * min(most, max(0.3, grow)) if grow > 1.2 or grow < 1.0 else h
+
+
+@compiled
 def step_end(course, h):
     """Where a step ends: exactly at the end of the run if it is the last."""
     s = course.s

@@ -38,7 +38,6 @@ def is_kept(dispatcher: Any) -> bool:
 
 # Compiled functions allocate nothing, so they do without reference counting (_nrt): it would be a third of their code.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-_INNER = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -47,8 +46,8 @@ def entry(function: Callable[..., Any]) -> Any:
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile what only compiled functions call."""
-    return numba.njit(**_INNER)(function)
+    """Compile what compiled functions call; the entry that calls it keeps it on disk."""
+    return numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
 def pasted(function: Callable[..., Any]) -> Any:

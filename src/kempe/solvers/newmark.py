@@ -44,6 +44,7 @@ from kempe.solvers.course import (
     Q,
     T,
     V,
+    choose_step,
     next_step,
     settle,
     step_end,
@@ -325,12 +326,7 @@ def advance(eq, wk, course):
             return RUNAWAY
         s[MEMORY] = h
         accumulate(eq, wk, course)
-        if s[STEP] == 0:
-            grow = 0.9 * max(error, 1e-8) ** (-1.0 / 3.0)
-            if grow > 1.2 or grow < 1.0:  # small changes are not worth a new matrix
-                s[H] = h * min(2.0, max(0.3, grow))
-            else:
-                s[H] = h
+        choose_step(course, h, error, 3.0, 2.0)
         code = after_step(eq, wk, course)
         if s[SWITCHED] > 0:
             s[H] = min(s[H], h) * 0.1

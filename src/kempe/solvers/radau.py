@@ -42,6 +42,7 @@ from kempe.solvers.course import (
     T,
     V,
     between,
+    choose_step,
     next_step,
     settle,
     step_end,
@@ -333,12 +334,7 @@ def advance(eq, wk, st, course):
         s[VIOLATION] = max(s[VIOLATION], violated)
         s[MEMORY] = max(s[MEMORY], 1e-10)
         accumulate(eq, wk, course)
-        if s[STEP] == 0:
-            grow = 0.9 * max(error, 1e-8) ** (-0.25)
-            if grow > 1.2 or grow < 1.0:
-                s[H] = h * min(5.0, max(0.3, grow))
-            else:
-                s[H] = h
+        choose_step(course, h, error, 4.0, 5.0)
         code = after_step(eq, wk, course)
         if s[SWITCHED] > 0:
             s[H] = min(s[H], h) * 0.1
