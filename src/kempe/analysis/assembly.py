@@ -287,7 +287,8 @@ def consistent_velocity(
         free = Vt[int((s > 1e-12 * s.max(initial=1e-300)).sum()) :].T  # motions the constraints leave open
         which = list(wanted)
         missing = np.array(list(wanted.values())) / posed.scale[which] - w[which]
-        w += free @ np.linalg.lstsq(free[which], missing, rcond=1e-12)[0]
+        # a given velocity is not worth others a million times as fast: that would be rounding next to a dead centre
+        w += free @ np.linalg.lstsq(free[which], missing, rcond=1e-6)[0]
     v = w * posed.scale
     gap = (J @ v - nu) / scale
     if np.abs(gap).max(initial=0.0) > 1e-9 * max(1.0, float(np.abs(v / posed.scale).max(initial=0.0))):

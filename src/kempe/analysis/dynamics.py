@@ -165,6 +165,7 @@ class Simulation:
             x=np.zeros((co.VECTORS, N)),
             f=np.zeros(self.integrator.memory(n, m)),
             g=np.zeros((6, G)),
+            powers=np.zeros((2, 5)),
             latches=np.zeros(max(latches, 1)),
             stops=np.array(stops, dtype=np.int64),
             beside=mo.beside(wk),

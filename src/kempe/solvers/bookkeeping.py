@@ -24,10 +24,6 @@ from kempe.solvers.course import (
     LAST_EVENT,
     N_EVENTS,
     OWN,
-    POWER_D,
-    POWER_D_0,
-    POWER_S,
-    POWER_S_0,
     Q_S,
     REACHED,
     STOPPED,
@@ -63,10 +59,14 @@ from kempe.solvers.vectors import copy
 
 
 @compiled
-def _cubic(theta, h, w0, w1, p0, p1):
-    """The cubic through values and rates at both ends of a step."""
-    x2, x3 = theta * theta, theta * theta * theta
-    return w0 + (w1 - w0) * (3.0 * x2 - 2.0 * x3) + h * (p0 * (theta - 2.0 * x2 + x3) + p1 * (x3 - x2))
+def _work(p, theta, h):
+    """The integral, up to a share of a step, of the quartic through the powers at its quarters; Boole's rule for 1."""
+    u = 4.0 * theta
+    d1, d2, d3 = p[1] - p[0], p[2] - 2.0 * p[1] + p[0], p[3] - 3.0 * p[2] + 3.0 * p[1] - p[0]
+    d4 = p[4] - 4.0 * p[3] + 6.0 * p[2] - 4.0 * p[1] + p[0]
+    total = p[0] + u * (d1 / 2.0 - d2 / 4.0 + d3 / 6.0 - d4 / 8.0)
+    total += u * u * (d2 / 6.0 - d3 / 6.0 + 11.0 * d4 / 72.0) + u**3 * (d3 / 24.0 - d4 / 16.0) + u**4 * d4 / 120.0
+    return 0.25 * h * u * total
 
 
 @compiled
@@ -82,8 +82,8 @@ def work_within(course, n, theta):
             d = (d + course.f[r, 2 * n]) * share
             e = (e + course.f[r, 2 * n + 1]) * share
         return s[DISSIPATED_0] + d, s[SUPPLIED_0] + e
-    d = _cubic(theta, h, s[DISSIPATED_0], s[DISSIPATED], s[POWER_D_0], s[POWER_D])
-    return d, _cubic(theta, h, s[SUPPLIED_0], s[SUPPLIED], s[POWER_S_0], s[POWER_S])
+    p = course.powers
+    return s[DISSIPATED_0] + _work(p[0], theta, h), s[SUPPLIED_0] + _work(p[1], theta, h)
 
 
 @compiled
@@ -297,24 +297,21 @@ def present_powers(eq, wk, course):
     """Evaluate the powers of the present state."""
     if course.s[AUDIT] > 0:
         powers_within(eq, wk, course, 1.0)
-        course.s[POWER_D], course.s[POWER_S] = wk.e[3], wk.e[4]
+        course.powers[0, 4], course.powers[1, 4] = wk.e[3], wk.e[4]
 
 
 @compiled
 def accumulate(eq, wk, course):
-    """Add the work of the last step, by Boole's rule on the powers at its ends and at three points between."""
-    s = course.s
+    """Add the work of the last step, from the powers at its ends and at three points between."""
+    s, p = course.s, course.powers
     if s[AUDIT] > 0:
-        d, e = 7.0 * s[POWER_D_0], 7.0 * s[POWER_S_0]
+        p[0, 0], p[1, 0] = p[0, 4], p[1, 4]
         for k in range(1, 5):
             powers_within(eq, wk, course, 0.25 * k)
-            weight = 7.0 if k == 4 else 12.0 if k == 2 else 32.0
-            d += weight * wk.e[3]
-            e += weight * wk.e[4]
-        s[POWER_D], s[POWER_S] = wk.e[3], wk.e[4]
+            p[0, k], p[1, k] = wk.e[3], wk.e[4]
         h = s[T] - s[T_0]
-        s[DISSIPATED] += h / 90.0 * d
-        s[SUPPLIED] += h / 90.0 * e
+        s[DISSIPATED] += _work(p[0], 1.0, h)
+        s[SUPPLIED] += _work(p[1], 1.0, h)
 
 
 @entry

@@ -31,10 +31,6 @@ VECTORS = 12
     SUPPLIED,
     DISSIPATED_0,
     SUPPLIED_0,
-    POWER_D,  # the present powers
-    POWER_S,
-    POWER_D_0,
-    POWER_S_0,
     OMEGA,  # stabilisation of constraints
     DAMPING,
     SWEEPS,
@@ -63,8 +59,8 @@ VECTORS = 12
     STAGE_SWEEPS,  # refinements within a step, where fewer are enough
     REDUNDANT,  # 1 where constraints depend on each other
     OWN,  # the dense output: 0 Hermite, 1 the integrator's polynomials, 2 the same with momenta
-) = range(44)
-SCALARS = 44
+) = range(40)
+SCALARS = 40
 
 REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT = range(10)
 
@@ -81,6 +77,7 @@ class Course(Frame):
     x: FloatRows  # the rows listed above, of length N
     f: FloatRows  # coefficients of the integrator's own dense output, or stages
     g: FloatRows  # guards: before, now, scratch
+    powers: FloatRows  # dissipated and supplied, at the quarters of the last step
     latches: Floats
     stops: Ints  # per switch: 1 where it ends the run
     beside: Work  # the work space with other factors, for output points, so that those of the step survive
@@ -105,7 +102,6 @@ def accept(course, t):
         course.x[AL_0, i] = course.x[AL, i]
     s[T_0] = s[T]
     s[DISSIPATED_0], s[SUPPLIED_0] = s[DISSIPATED], s[SUPPLIED]
-    s[POWER_D_0], s[POWER_S_0] = s[POWER_D], s[POWER_S]
     s[T] = t
 
 

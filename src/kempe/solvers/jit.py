@@ -38,6 +38,7 @@ def is_kept(dispatcher: Any) -> bool:
 
 # Compiled functions allocate nothing, so they do without reference counting (_nrt): it would be a third of their code.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_INNER = {**_OPTIONS, "no_cfunc_wrapper": True}
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -47,7 +48,7 @@ def entry(function: Callable[..., Any]) -> Any:
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile what compiled functions call; the entry that calls it keeps it on disk."""
-    return numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+    return numba.njit(**_INNER)(function)
 
 
 def pasted(function: Callable[..., Any]) -> Any:

@@ -31,8 +31,6 @@ from kempe.solvers.course import (
     OMEGA,
     OWN,
     PAUSE,
-    POWER_D,
-    POWER_S,
     PROJECT,
     RATE,
     REACHED,
@@ -272,7 +270,7 @@ def _finish(eq, wk, basis, course, t, limit):
         return REACHED
     code = settle(eq, course, t, q, v, al)
     s[DISSIPATED], s[SUPPLIED] = y[2 * n], y[2 * n + 1]
-    s[POWER_D], s[POWER_S] = rate[2 * n], rate[2 * n + 1]
+    course.powers[0, 4], course.powers[1, 4] = rate[2 * n], rate[2 * n + 1]
     s[ENERGY_SEEN] = max(s[ENERGY_SEEN], wk.e[0] if s[AUDIT] > 0 else 0.0)
     return code
 
