@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kempe as kp
@@ -114,6 +114,7 @@ def size_of_energy(result: kp.Result) -> float:
 
 @settings(max_examples=60)
 @given(SEED, st.integers(2, 30), METHOD)
+@example(2750714, 2, "canonical")  # hardly a power for a while: work within long steps must not fall
 def test_energy_is_balanced(seed, count, method):
     p = plan(seed, count)
     tolerance, close = {"auto": (1e-9, 1e-5), "augmented": (1e-9, 1e-5), "radau": (1e-8, 1e-5)}.get(
@@ -127,6 +128,7 @@ def test_energy_is_balanced(seed, count, method):
 
 @settings(max_examples=40)
 @given(SEED, st.integers(2, 20), ACCURATE)
+@example(16514505, 14, "radau")  # a curved redundant constraint beside a weak one
 def test_momentum_of_what_floats_is_kept(seed, count, method):
     """Joints, springs and dampers between the bodies only: they cannot push the whole."""
     p = plan(seed, count, floating=True, gravity=(0.0, 0.0))
@@ -140,6 +142,7 @@ def test_momentum_of_what_floats_is_kept(seed, count, method):
 
 @settings(max_examples=20)
 @given(SEED, st.integers(2, 12))
+@example(2**31 - 1, 9)  # the velocities given are next to impossible together
 def test_weight_changes_momentum_at_its_own_rate(seed, count):
     """The centre of mass of what floats falls like a stone, and its weight turns nothing about it."""
     p = plan(seed, count, floating=True, gravity=(1.5, -3.0))
