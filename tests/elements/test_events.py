@@ -67,8 +67,7 @@ def test_an_event_at_an_output_point_is_written_once():
     m, body = stone()
     m.event("landing", body.y, direction="falling", stop=True)
     result = m.simulate([0.0, 0.5, GROUND, 2.0], velocities={"stone.vy": 7.0})
-    assert np.abs(result.t[-1] - GROUND) < 1e-12
-    assert 3 <= len(result) <= 4 and (np.diff(result.t) >= 0).all()
+    assert len(result) == 3 and abs(result.t[-1] - GROUND) < 1e-12
 
 
 def test_many_designs_keep_to_their_output_points():

@@ -15,7 +15,7 @@ from kempe.errors import KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
 
-FORMAT = 1
+FORMAT = 2
 
 
 def write_checkpoint(run: Simulation, path: str | Path) -> Path:
@@ -59,6 +59,8 @@ def resume(
         raise KempeError(f"there is no checkpoint file '{path}'") from None
     except (OSError, ValueError, KeyError) as error:
         raise KempeError(f"'{path}' is not a checkpoint file ({error})") from None
+    if about.get("format") != FORMAT:
+        raise KempeError(f"the checkpoint '{path}' was written by another version of Kempe and cannot be continued")
     arguments = about["arguments"]
     run = Simulation(model, data["grid"], start=None, velocities=None, **arguments)
     if [names[0] for names in run.posed.system.names] != about["coordinates"]:

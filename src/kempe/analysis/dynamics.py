@@ -229,7 +229,7 @@ class Simulation:
         if self.redundant:
             self.course.s[co.REDUNDANT] = 1.0
             self.eq.step_shift[n:] = -REDUNDANT_SHIFT * self.flexible
-            if "iterations" not in self.options:  # the methods that have penalties of their own
+            if "iterations" not in self.options:  # methods that have it have penalties of their own
                 self.eq.shift[n:] = self.eq.step_shift[n:]
                 self.course.s[co.SWEEPS] = REDUNDANT_SWEEPS
 

@@ -46,7 +46,8 @@ class Integrator:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Its memory besides the course, for checkpoints."""
-        return {"x": self.simulation.wk.x, "lu": self.simulation.wk.lu}
+        run = self.simulation
+        return {"x": run.wk.x, "lu": run.wk.lu, "shift": run.eq.shift, "step shift": run.eq.step_shift}
 
     def catch_up(self, name: str) -> None:
         """Become the integrator that a checkpoint was written by."""

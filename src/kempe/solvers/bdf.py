@@ -58,7 +58,7 @@ GAMMA = np.array([0.0, 1.0, 1.5, 11.0 / 6.0, 25.0 / 12.0, 137.0 / 60.0])  # sums
 ERROR = 1.0 / np.arange(1.0, MAX_ORDER + 3)  # ERROR[k]: constant of the local error at order k
 
 # rows of course.f, of length 2 n: differences 0..7, predictor, psi, correction, scratch; then three small matrices
-DIFFERENCE, PREDICTED, PSI, CORRECTION, SCRATCH, MATRICES = 0, 8, 9, 10, 11, 19
+PREDICTED, PSI, CORRECTION, SCRATCH, MATRICES = 8, 9, 10, 11, 19
 ROWS = 20
 SIDE = MAX_ORDER + 1
 

@@ -264,7 +264,8 @@ def _meet(eq, wk, course, number, theta):
     s[SWITCHED] = 1.0
     if course.stops[number] > 0:
         last = int(s[K_OUT])
-        if last < course.grid.shape[0] and not (last > 0 and course.t_out[last - 1] == s[T]):
+        written = last > 0 and s[T] - course.t_out[last - 1] <= 1e-12 * (1.0 + abs(s[T]))
+        if last < course.grid.shape[0] and not written:
             write(eq, wk, course, s[T], q, v, course.x[AL], s[DISSIPATED], s[SUPPLIED], left)
         return STOPPED
     if k + 1 >= course.event_times.shape[0]:
