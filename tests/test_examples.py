@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 
 EVERY = sorted(p for p in (Path(__file__).parent.parent / "examples").glob("*.py") if p.name != "demo.py")
 FILES = [p for p in EVERY if "\nTIMES = " in p.read_text()]  # a driven linkage, followed over these times

@@ -157,10 +157,8 @@ def test_the_first_analysis_can_be_animated(drop):
 
 
 def test_progress_is_told(drop, monkeypatch):
-    from kempe.analysis import dynamics
-
-    monkeypatch.setattr(dynamics, "FIRST_CHUNK", 5)
-    monkeypatch.setattr(dynamics, "LOOK_UP", 0.0)
+    monkeypatch.setattr("kempe.simulation.running.FIRST_CHUNK", 5)
+    monkeypatch.setattr("kempe.simulation.running.LOOK_UP", 0.0)
     seen = []
     running.run_file("drop.kempe.yaml", progress=lambda *now: seen.append(now))
     assert seen and all(name == "simulate" and 0 < done <= wanted == 1.0 for name, done, wanted in seen)
@@ -171,17 +169,17 @@ def test_a_simulation_that_fails_leaves_what_exists(drop, monkeypatch):
 
     text = DROP.replace("tolerance: 1.0e-9", "method: projection\n    max_step: 0.01")
     (drop / "drop.kempe.yaml").write_text(text)
-    from kempe.analysis.integrators import RungeKutta
+    from kempe.simulation.machine import Machine
 
-    advance = RungeKutta.advance
+    advance = Machine.advance
 
-    def breaks(self):
-        code = advance(self)
-        return co.FAILED if self.simulation.course.s[co.T] > 0.5 else code
+    def breaks(self, budget):
+        code = advance(self, budget)
+        return co.FAILED if self.course.now.t > 0.5 else code
 
-    monkeypatch.setattr(RungeKutta, "advance", breaks)
-    monkeypatch.setattr("kempe.analysis.dynamics.FIRST_CHUNK", 10)
-    monkeypatch.setattr("kempe.analysis.dynamics.LOOK_UP", 0.0)
+    monkeypatch.setattr(Machine, "advance", breaks)
+    monkeypatch.setattr("kempe.simulation.running.FIRST_CHUNK", 10)
+    monkeypatch.setattr("kempe.simulation.running.LOOK_UP", 0.0)
     result = run("run", "drop.kempe.yaml")
     assert result.exit_code == 1 and "simulate ended early" in result.output, result.output
     kept = kp.Result.load("out/drop/simulate.nc")

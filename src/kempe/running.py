@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from kempe import view
-from kempe.analysis.methods import METHODS, method_named
 from kempe.api import Equations, Mechanism
 from kempe.errors import ConvergenceError, KempeError, ModelError, SingularPositionError
 from kempe.model import files
 from kempe.results import Result
 from kempe.results.energy import PARTS
 from kempe.results.reactions import derived_names
+from kempe.simulation.methods import METHODS, method_named
 from kempe.system import compiled
 
 
@@ -165,17 +165,17 @@ def check_file(path: str | Path) -> tuple[list[str], str]:
 
 def compiles_first(path: str | Path) -> bool:
     """Whether solvers have to be compiled before the analyses of a file can run on this machine."""
-    from kempe.solvers import bdf, newmark, radau, runge_kutta
+    from kempe.simulation.integrators import INTEGRATORS
     from kempe.solvers.continuation import track
+    from kempe.solvers.driver import advance
     from kempe.solvers.jit import is_kept
 
-    solvers = {"newmark": newmark.advance, "bdf": bdf.advance, "radau": radau.advance}
     try:
         items = files.read(path).data.analyses
     except KempeError:
         return False
     chosen = [METHODS.get(item.spec.method) for item in items if item.kind == "simulate"]
-    needed = [solvers.get(method.solver, runge_kutta.advance) for method in chosen if method is not None]
+    needed = [piece for method in chosen if method for piece in (advance, *INTEGRATORS[method.solver].functions)]
     needed += [track for item in items if item.kind == "kinematics"]
     return not all(is_kept(solver) for solver in needed)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import kempe as kp
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 
 GRAVITY = (0.0, -9.81)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from linkages import four_bar, parallelogram
 
 import kempe as kp
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 
 
 def residual(m: kp.Mechanism, pose: kp.Pose) -> float:

@@ -9,8 +9,9 @@ import pytest
 from machines import MACHINES, link
 
 import kempe as kp
-from kempe.analysis.checkpoints import write_checkpoint
-from kempe.analysis.dynamics import Simulation
+from kempe.simulation.checkpoints import write_checkpoint
+from kempe.simulation.running import Record
+from kempe.simulation.starting import begun
 from kempe.solvers import course as co
 
 
@@ -43,15 +44,12 @@ def test_a_run_is_continued_digit_for_digit(name, build, method, tmp_path):
     path = tmp_path / "run.npz"
     options = {"method": method, "tolerance": 1e-6}
     whole = build().simulate(2.0, **options)
-    run = Simulation(build(), 2.0, **options)
-    run.course.s[co.BUDGET] = (whole.stats["steps"] + whole.stats["rejected"]) // 2
-    code = run.integrator.advance()
-    while run.integrator.resumes(code):
-        run.course.s[co.BUDGET] = 10
-        code = run.integrator.advance()
-    run._collect_events()
-    assert code == co.PAUSE and run.course.s[co.T] < 2.0  # on its way
-    write_checkpoint(run, path)
+    machine, record = begun(build(), 2.0, **options), Record()
+    initial = machine.initial()
+    code = machine.advance((whole.stats["steps"] + whole.stats["rejected"]) // 2)
+    record.collect(machine)
+    assert code == co.PAUSE and machine.course.now.t < 2.0  # on its way
+    write_checkpoint(machine, record, initial, path)
     result = kp.resume(build(), path)
     assert result.stats == whole.stats and result.message == whole.message
     for one, other in ((result.t, whole.t), (result.q, whole.q), (result.v, whole.v), (result.a, whole.a)):
@@ -65,10 +63,10 @@ def test_a_pose_and_velocities_of_the_start_are_not_needed_again(tmp_path):
     path = tmp_path / "run.npz"
     m = stiff()
     start = {"start": m.equilibrium().pose, "velocities": {"rod.omega": 2.0}}
-    run = Simulation(m, 1.0, method="radau", **start)
-    run.course.s[co.BUDGET] = 5
-    run.integrator.advance()
-    write_checkpoint(run, path)
+    machine = begun(m, 1.0, method="radau", **start)
+    initial = machine.initial()
+    machine.advance(5)
+    write_checkpoint(machine, Record(), initial, path)
     assert np.array_equal(kp.resume(stiff(), path).q, m.simulate(1.0, method="radau", **start).q)
 
 
@@ -79,7 +77,7 @@ def test_wrong_files_are_told(tmp_path):
     text.write_text("not a checkpoint")
     with pytest.raises(kp.KempeError, match="is not a checkpoint file"):
         kp.resume(hopper(), text)
-    path = write_checkpoint(Simulation(hopper(), 1.0), tmp_path / "run.npz")
+    path = write_checkpoint(begun(hopper(), 1.0), Record(), None, tmp_path / "run.npz")
     with pytest.raises(kp.ModelError, match="another model \\('hopper'\\)"):
         kp.resume(stiff(), path)
     with np.load(path) as stored:

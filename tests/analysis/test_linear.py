@@ -7,7 +7,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.linalg import eigh
 
 import kempe as kp
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 
 G = 9.81
 

@@ -5,8 +5,8 @@ import pytest
 
 import kempe as kp
 from kempe import view
-from kempe.analysis.posing import Posed
 from kempe.analysis.tangents import State, explicit, tangents
+from kempe.simulation.posing import Posed
 
 
 def slider_crank():

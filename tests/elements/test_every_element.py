@@ -14,7 +14,7 @@ import pytest
 
 import kempe as kp
 from kempe import elements as el
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 from kempe.system.families import Family, family_of
 
 # --- the examples -----------------------------------------------------------------------------------------------

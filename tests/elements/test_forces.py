@@ -65,9 +65,9 @@ class Acting:
 
     def guards(self, q: Any, v: Any, mode: str) -> dict[tuple[str, str], float]:
         """(mode, next mode) -> guard, for the ways out of the present mode."""
-        kernel, (block,) = self.family.variant("guards")
+        kernel, (block, *_) = self.family.variant("guards")
         found = np.zeros(len(self.family.switches))
-        found[block.rows] = kernel(self.inputs(q, v, mode=mode))
+        found[block.rows] = kernel(self.inputs(q, v, mode=mode))[: len(block.rows)]
         here = [(s, g) for s, g in zip(self.family.switches, found, strict=True) if s.source == mode]
         return {(s.source, s.target): float(g) for s, g in here}
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kempe as kp
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 
 
 def mass_matrix(m: kp.Mechanism, q: Any = None, **parameters: float) -> np.ndarray:

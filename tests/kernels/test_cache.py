@@ -1,10 +1,14 @@
 """Machine code on disk: shared between processes, never wrong, never in the way."""
 
+import copy
+import gc
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import casadi as ca
@@ -45,13 +49,8 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in folder.iterdir()}
 
 
-#: Machine code stays loaded as long as the process lives, here too.
-KEPT: list[dict] = []
-
-
 def forget() -> None:
     """Remember no kernel in memory."""
-    KEPT.append(compiler._loaded.copy())
     compiler._loaded.clear()
 
 
@@ -179,8 +178,8 @@ import gc
 from kempe.kernels import compiler
 kept = kernels.pop()
 del kernels
-compiler._loaded.clear()
 gc.collect()
+assert len(compiler._loaded) == 1
 print(json.dumps([list(kept(np.array([0.3, -1.2]))), list(compile_function(x, x)(np.array([1.0, 2.0])))]))
 """
     process = subprocess.run(
@@ -192,3 +191,78 @@ print(json.dumps([list(kept(np.array([0.3, -1.2]))), list(compile_function(x, x)
     )
     assert process.returncode == 0, process.stderr
     np.testing.assert_allclose(json.loads(process.stdout.splitlines()[-1]), [EXPECTED[-1], [1.0, 2.0]], rtol=1e-15)
+
+
+def test_machine_code_lives_as_long_as_a_kernel_refers_to_it(fresh: Path) -> None:
+    before = len(compiler._loaded)
+    first, second = compile_function(*quadratic(17.0)), compile_function(*quadratic(17.0))
+    other = compile_function(*quadratic(19.0))
+    assert len(compiler._loaded) == before + 2 and first == second != other
+    engine = weakref.ref(first.code.engine)
+    del first
+    assert second(AT)[0] == 17.0 * 0.3**2 - 1.2 and engine() is not None
+    del second
+    gc.collect()
+    assert engine() is None and len(compiler._loaded) == before + 1
+    assert other(AT)[0] == 19.0 * 0.3**2 - 1.2
+
+
+def test_memory_does_not_grow_with_kernels_that_are_let_go(tmp_path: Path) -> None:
+    """A hundred kernels more, one after the other, take no more memory than the first twenty (kept: 7 MB)."""
+    program = """
+import resource, sys
+import casadi as ca, numpy as np
+from kempe.kernels import compile_function, compiler
+x = ca.SX.sym("x", 2)
+def one(k):
+    y = x[0] * k
+    for i in range(60):
+        y = y * x[1] + ca.sin(x[0] + i)
+    assert np.isfinite(compile_function(x, y)(np.array([0.3, 0.5]))).all()
+for k in range(20): one(k)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for k in range(20, 120): one(k)
+print(len(compiler._loaded), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    process = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "KEMPE_CACHE": ""},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert process.returncode == 0, process.stderr
+    loaded, grown = map(int, process.stdout.split())
+    assert loaded == 0
+    assert grown < 3_000  # kB
+
+
+@pytest.mark.parametrize("cache", ["the same", "another", "none"])
+def test_a_kernel_can_be_sent_to_another_process(fresh: Path, tmp_path: Path, cache: str) -> None:
+    kernel = compile_function(*quadratic(23.0))
+    sent = tmp_path / "kernel"
+    sent.write_bytes(pickle.dumps(kernel))
+    program = """
+import pickle, sys
+import numpy as np
+kernel = pickle.load(open(sys.argv[1], "rb"))
+print(kernel(np.array([0.3, -1.2]))[0].hex(), kernel.n_in, kernel.n_out)
+"""
+    folder = {"the same": str(fresh), "another": str(tmp_path / "elsewhere"), "none": ""}[cache]
+    process = subprocess.run(
+        [sys.executable, "-c", program, str(sent)],
+        env={**os.environ, "KEMPE_CACHE": folder},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.split() == [kernel(AT)[0].hex(), "2", "1"]
+    assert len(list(fresh.iterdir())) == 1
+    assert str(kernel.address).encode() not in pickle.dumps(kernel)
+
+
+def test_a_kernel_that_comes_back_is_the_one_at_hand(fresh: Path) -> None:
+    kernel = compile_function(*quadratic(29.0))
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert copy.deepcopy(kernel).address == kernel.address

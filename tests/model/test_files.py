@@ -93,7 +93,7 @@ def test_everything_that_can_be_said_survives_a_round_trip(tmp_path):
     assert {n: (p.value, p.bounds) for n, p in again.parameters.items()} == {
         n: (p.value, p.bounds) for n, p in m.parameters.items()
     }
-    from kempe.analysis.posing import Posed
+    from kempe.simulation.posing import Posed
 
     rng = np.random.default_rng(0)
     for change in ({}, {"rod length": 1.9, "lambda": 0.45}):
@@ -121,7 +121,7 @@ def test_equations_survive_a_round_trip(tmp_path):
     )  # fmt: skip
     e.save(tmp_path / "e.kempe.yaml")
     again = kp.load(tmp_path / "e.kempe.yaml")
-    from kempe.analysis.posing import Posed
+    from kempe.simulation.posing import Posed
 
     one, two = Posed(e), Posed(again)
     q, v = np.array([0.4, -1.1]), np.array([0.3, 2.0])

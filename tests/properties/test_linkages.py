@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kempe as kp
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 
 LENGTH = st.floats(0.2, 3.0)
 ANGLE = st.floats(0.0, 2 * np.pi)

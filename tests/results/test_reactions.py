@@ -11,8 +11,8 @@ import pytest
 
 import kempe as kp
 from kempe import elements as el
-from kempe.analysis.posing import Posed
 from kempe.elements.base import Switch
+from kempe.simulation.posing import Posed
 from kempe.system.measures import positions
 from kempe.system.replay import Replay, States
 from kempe.system.wrenches import second_part, touched, wrench

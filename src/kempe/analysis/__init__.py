@@ -1,20 +1,22 @@
 """Questions about one mechanism."""
 
 from kempe.analysis.accelerations import Accelerations, accelerations
-from kempe.analysis.assembly import Pose, assemble
+from kempe.analysis.assembly import assemble
 from kempe.analysis.check import Finding, check
-from kempe.analysis.checkpoints import resume
 from kempe.analysis.dynamics import simulate
 from kempe.analysis.inverse import inverse_dynamics
 from kempe.analysis.kinematics import kinematics
 from kempe.analysis.linear import Linearised, linearise
-from kempe.analysis.many import Runs, run_many
-from kempe.analysis.methods import METHODS
+from kempe.analysis.many import run_many
 from kempe.analysis.mobility import Dependency, Mobility, mobility, ranks
 from kempe.analysis.modes import Modes, modes
 from kempe.analysis.singular import Branch, SingularPosition
 from kempe.analysis.sparsity import Sparsity, sparsity
 from kempe.analysis.statics import Equilibrium, equilibrium
+from kempe.simulation.assembling import Pose
+from kempe.simulation.batches import Runs
+from kempe.simulation.checkpoints import resume
+from kempe.simulation.methods import METHODS
 
 __all__ = [
     "METHODS",

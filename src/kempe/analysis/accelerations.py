@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kempe.analysis.assembly import Pose, named_pose
-from kempe.analysis.moving import Moving, starting_state
-from kempe.analysis.posing import Posed
 from kempe.elements import plain_number, positive
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
+from kempe.simulation.assembling import Pose, pose_of
+from kempe.simulation.starting import machine_at
 from kempe.solvers import motion as mo
 
 
@@ -53,27 +52,20 @@ def accelerations(
     Lagrangian of eq. 10.91, the multipliers starting at zero and updated ``iterations`` times (1 is the pure penalty
     method; default: until they stand still). Both hold in singular positions and with redundant constraints.
     """
-    posed = Posed(model, parameters)
-    t = plain_number(time, "the time")
-    q, v, _ = starting_state(posed, t, start, velocities)
-    moving = Moving(posed)
-    _, flexible = moving.linear(q, v, t)
-    compliance = mo.SHIFT * flexible
-    if penalty is not None:
-        compliance = np.full(moving.m, 1.0 / float(positive(plain_number(penalty, "penalty"), "penalty")))
     if iterations is not None and (not isinstance(iterations, (int, np.integer)) or iterations < 1):
         raise ModelError(f"iterations must be a whole number of at least 1, not {iterations!r}")
-    eq = moving.equations(compliance)
-    wk = mo.new_work(eq, posed.x)
-    sol = np.zeros(moving.n + moving.m)
-    latches = np.zeros(max(mo.size_out(moving.programs.latches), 1))
-    mo.first_modes(eq, wk, q, v, t, latches)
-    if not mo.solve_state(eq, wk, q, v, t, 50 if iterations is None else iterations - 1, sol):
+    machine = machine_at(model, plain_number(time, "the time"), start, velocities, parameters)
+    eq, now, system = machine.eq, machine.course.now, machine.system
+    if penalty is not None:
+        eq.compliance[:] = 1.0 / float(positive(plain_number(penalty, "penalty"), "penalty"))
+        machine.shift_rows()
+    if not mo.solve_state(eq, machine.wk, now, 50 if iterations is None else iterations - 1):
         raise ConvergenceError("the accelerations cannot be solved for: some part has neither inertia nor a joint")
-    names = [n[2] for n in posed.system.names]
-    labels = [row.label for row in posed.system.rows]
+    sol = now.al
+    names = [n[2] for n in system.names]
+    labels = [row.label for row in system.rows]
     return Accelerations(
-        dict(zip(names, sol[: moving.n].tolist(), strict=True)),
-        dict(zip(labels, sol[moving.n :].tolist(), strict=True)),
-        named_pose(posed, q, v),
+        dict(zip(names, sol[: eq.n].tolist(), strict=True)),
+        dict(zip(labels, sol[eq.n :].tolist(), strict=True)),
+        pose_of(system, machine.start.drawn, now.q, now.v),
     )

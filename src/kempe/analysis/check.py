@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kempe.analysis.assembly import assembled
 from kempe.analysis.mobility import mobility
-from kempe.analysis.posing import Posed
 from kempe.elements.parts import Inertia
 from kempe.errors import AssemblyError, KempeError
 from kempe.model import Model
+from kempe.simulation.assembling import assembled
+from kempe.simulation.posing import Posed
 from kempe.system import System
 
 

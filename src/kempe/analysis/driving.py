@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.analysis.mobility import Mobility, constraint_rank, mobility, neighbours
-from kempe.analysis.posing import Posed
 from kempe.errors import ModelError
+from kempe.simulation.posing import Posed
 
 
 def enough_drivers(posed: Posed, t: float) -> None:

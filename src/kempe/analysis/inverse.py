@@ -11,12 +11,12 @@ from scipy.sparse.linalg import splu
 
 from kempe.analysis.kinematics import kinematics
 from kempe.analysis.mobility import constraint_rank
-from kempe.analysis.posing import Posed
 from kempe.analysis.tangents import State, settle
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.results.provenance import versions
+from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
 
 #: A motion is one of the mechanism's own when no larger part of the forces than this is left unbalanced.
@@ -121,7 +121,7 @@ def _taken(posed: Posed, motion: Result, some: slice) -> tuple[np.ndarray, np.nd
         others = posed.scale * out[:n]
         wanted.append(-(inertia + others))
         size.append(np.abs(inertia).max() + np.abs(others).max())
-        entries.append(values[upper:])
+        entries.append(values[upper : upper + len(d.jacobian_rows)])
     units = posed.scale[d.jacobian_columns] / posed.row_scale[d.jacobian_rows]
     return np.array(wanted), np.array(size), np.array(entries) * units
 

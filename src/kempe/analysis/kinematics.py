@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from kempe.analysis.assembly import Pose, assembled, pose_array
 from kempe.analysis.driving import enough_drivers, no_contradiction
 from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.passage import Passage, hermite, passage
-from kempe.analysis.posing import Posed
 from kempe.analysis.singular import Located, SingularPosition, Square, arrival_first, classify, locate
-from kempe.analysis.times import same_time, time_grid
 from kempe.errors import ConvergenceError, ModelError, SingularPositionError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.results.provenance import versions
+from kempe.simulation.assembling import Pose, assembled, pose_array
+from kempe.simulation.posing import Posed
+from kempe.simulation.times import same_time, time_grid
 from kempe.solvers import continuation as co
 from kempe.solvers.sparse_lu import plan_lu
 
@@ -62,7 +62,7 @@ def kinematics(
     grid = time_grid(times, steps)
     posed = Posed(model, parameters)
     if start is not None:
-        posed.drawn = pose_array(posed, start)
+        posed.drawn = pose_array(posed.system, start)
     motion = _Motion(posed, grid, on_singular, branch)
     motion.progress = progress or motion.progress
     return motion.run()
@@ -154,8 +154,17 @@ class _Motion:
         values = out[system.m : system.m + len(rows)]
         used = np.flatnonzero(place[rows] >= 0)
         plan = plan_lu(system.n, place[rows][used], columns[used], values[used], used)
-        indices = [system.position, system.acceleration, plan, self.active, place[rows], columns]
-        self.path = co.make_path(system.layout, indices, self.posed.scale, self.row_scale)
+        self.path = co.Path(
+            layout=system.layout,
+            position=system.position,
+            acceleration=system.acceleration,
+            plan=plan,
+            active=np.ascontiguousarray(self.active, dtype=np.int64),
+            entry_row=np.ascontiguousarray(place[rows], dtype=np.int64),
+            entry_column=np.ascontiguousarray(columns, dtype=np.int64),
+            scale=self.posed.scale,
+            row_scale=np.ascontiguousarray(self.row_scale),
+        )
         self.work = co.new_work(self.path, self.posed.x)
         self.stats["replans"] += 1
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import qr
 
-from kempe.analysis.assembly import Pose, coordinate_index, named_pose, pose_array
 from kempe.analysis.mobility import constraint_rank, neighbours
-from kempe.analysis.moving import starting_state
-from kempe.analysis.posing import Posed
 from kempe.analysis.statics import Equilibrium, equilibrium
 from kempe.analysis.tangents import State, drifts, explicit, free_motions, tangents, with_inertia
 from kempe.elements import plain_number
 from kempe.errors import ModelError
 from kempe.model import Model
+from kempe.simulation.assembling import Pose, coordinate_index, named_pose, pose_array
+from kempe.simulation.posing import Posed
+from kempe.simulation.starting import machine_at
 from kempe.solvers.least_squares import DENSE
 
 
@@ -88,12 +88,11 @@ def linearise(
         t = about.time if time is None else plain_number(time, "the time")
         posed = Posed(model, about.parameters if parameters is None else parameters)
         held = [coordinate_index(posed, name) for name in about.holding]
-        q = pose_array(posed, about.pose)
+        q = pose_array(posed.system, about.pose)
         return small_motions(posed, State(q, np.zeros(len(q)), t), coordinates, held, standing=True)
     t = 0.0 if time is None else plain_number(time, "the time")
-    posed = Posed(model, parameters)
-    q, v, _ = starting_state(posed, t, about, velocities)
-    return small_motions(posed, State(q, v, t), coordinates)
+    now = machine_at(model, t, about, velocities, parameters).course.now
+    return small_motions(Posed(model, parameters), State(now.q.copy(), now.v.copy(), t), coordinates)
 
 
 def small_motions(

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from kempe.analysis.assembly import CLOSED, Pose, assembled, pose_array
-from kempe.analysis.posing import Posed
 from kempe.errors import ModelError
 from kempe.model import Model
+from kempe.simulation.assembling import CLOSED, Pose, assembled, pose_array
+from kempe.simulation.choosing import RANK
+from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import levenberg_marquardt
 from kempe.system import Row
-
-#: A singular value below this fraction of the largest counts as zero.
-RANK = 1e-8
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def mobility(
     """
     posed = Posed(model, parameters)
     if pose is not None:
-        posed.drawn = pose_array(posed, pose)
+        posed.drawn = pose_array(posed.system, pose)
     q = assembled(posed, time)
     system = posed.system
     own = ~system.drives
@@ -232,7 +230,7 @@ def ranks(
 ) -> tuple[int, int, int]:
     """The ranks of Phi_q, [Phi_q nu] and [Phi_q gamma] in a pose, at velocities given by name (others zero)."""
     posed = Posed(model, parameters)
-    q = pose_array(posed, pose if isinstance(pose, Pose) else Pose(dict(pose)))
+    q = pose_array(posed.system, pose if isinstance(pose, Pose) else Pose(dict(pose)))
     v = np.zeros(posed.system.n)
     names = [n[1] for n in posed.system.names]
     for name, value in (velocities or {}).items():

@@ -11,15 +11,15 @@ import numpy as np
 from scipy.linalg import eig, eigh
 from scipy.optimize import linear_sum_assignment
 
-from kempe.analysis.assembly import Pose, close, coordinate_index, pose_array
 from kempe.analysis.linear import Linearised, small_motions
-from kempe.analysis.posing import Posed
 from kempe.analysis.statics import Equilibrium, equilibrium
 from kempe.analysis.tangents import State, explicit
 from kempe.elements import plain_number
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.simulation.assembling import Pose, close, coordinate_index, pose_array
+from kempe.simulation.posing import Posed
 
 #: A squared frequency below this fraction of what the stiffnesses at work would give counts as zero.
 ZERO = 1e-12
@@ -100,7 +100,7 @@ class Modes:
         if not size > 0 or frames < 2:
             raise ModelError("amplitude must be above zero, and frames at least 2")
         posed = Posed(self.model, self.linearised.parameters)
-        rest, time = pose_array(posed, self.linearised.pose), self.linearised.time
+        rest, time = pose_array(posed.system, self.linearised.pose), self.linearised.time
         phase = 2 * np.pi * np.arange(frames) / frames
         for _ in range(6):
             shown = [close(posed, rest + size * np.sin(p) * self.shapes[:, k], time) for p in phase]
@@ -167,7 +167,7 @@ def modes(
         time = pose.time if time is None else time
     posed = Posed(model, parameters)
     held = [coordinate_index(posed, name) for name in pose.holding] if isinstance(pose, Equilibrium) else []
-    q = pose_array(posed, pose.pose if isinstance(pose, Equilibrium) else pose)
+    q = pose_array(posed.system, pose.pose if isinstance(pose, Equilibrium) else pose)
     t = 0.0 if time is None else plain_number(time, "the time")
     closed = close(posed, q, t)
     if closed is None:
@@ -182,7 +182,7 @@ def modes(
 
 def _balanced(posed: Posed, linear: Linearised) -> None:
     """Vibrations are about a pose at rest."""
-    here = explicit(posed, State(pose_array(posed, linear.pose), np.zeros(posed.system.n), linear.time))
+    here = explicit(posed, State(pose_array(posed.system, linear.pose), np.zeros(posed.system.n), linear.time))
     size = posed.scale[[posed.system.index(name) for name in linear.names]]
     left = linear.basis.T @ here.f
     at_work = np.abs(linear.basis).T @ np.abs(here.f) + 0.1 * np.abs(linear.K) @ size

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 
 #: Singular values below this fraction of the largest count as zero at a located singular position.
 ZERO = 1e-7

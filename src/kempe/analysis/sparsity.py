@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kempe.analysis.posing import Posed
 from kempe.model import Model
 from kempe.results import VIEWS
-from kempe.solvers import quasi_definite as qd
+from kempe.simulation.posing import Posed
 
 #: Up to this many unknowns the text picture is drawn.
 SMALL = 120
@@ -106,7 +105,7 @@ def sparsity(model: Model) -> Sparsity:
     rows, columns, _ = d.entries
     on_diagonal = np.arange(n, size)  # -C, the compliance of the constraints
     keys = np.unique(np.concatenate([rows * size + columns, on_diagonal * (size + 1)]))
-    order, start, column = (d.plan[d.plan[k] : d.plan[k + 1]] for k in (qd.ORDER, qd.START, qd.COLUMN))
+    order, start, column = d.plan.order, d.plan.start, d.plan.column
     factor_rows = order[np.repeat(np.arange(size), np.diff(start))]
     added = np.setdiff1d(factor_rows * size + order[column], keys)
     return Sparsity(

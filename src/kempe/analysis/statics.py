@@ -9,12 +9,12 @@ import numpy as np
 from scipy.sparse import bmat, csc_matrix, diags, eye
 from scipy.sparse.linalg import splu
 
-from kempe.analysis.assembly import Pose, assembled, close, coordinate_index, named_pose, pose_array
-from kempe.analysis.posing import Posed
 from kempe.analysis.tangents import State, explicit, free_motions, tangents
 from kempe.elements import plain_number
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
+from kempe.simulation.assembling import Pose, assembled, close, coordinate_index, named_pose, pose_array
+from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt
 
 #: What is added to the multiplier block of the linear system and taken out again by refinement.
@@ -80,7 +80,7 @@ def equilibrium(
         raise ModelError(f"tolerance must be between 0 and 1, not {limit:g}")
     posed = Posed(model, parameters)
     if start is not None:
-        posed.drawn = pose_array(posed, start)
+        posed.drawn = pose_array(posed.system, start)
     names = [hold] if isinstance(hold, str) else list(hold)
     held = np.array([coordinate_index(posed, name) for name in names], dtype=int)
     balance = _Balance(posed, t, held, assembled(posed, t, names), limit)

@@ -9,20 +9,9 @@ from scipy.linalg import qr
 from scipy.sparse import csc_matrix
 
 from kempe.analysis.mobility import RANK, constraint_rank
-from kempe.analysis.posing import Posed
 from kempe.errors import ModelError
+from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
-from kempe.solvers.program import (
-    load,
-    load_accelerations,
-    load_multipliers,
-    load_rates,
-    load_weights,
-    run,
-    size_arguments,
-    size_out,
-    size_y,
-)
 
 
 class State(NamedTuple):
@@ -45,10 +34,7 @@ class Explicit(NamedTuple):
 
 def settle(posed: Posed, at: State) -> None:
     """Put every switching element into the mode in which a motion from this state would begin."""
-    d = posed.system.dynamics
-    if d.hybrid:
-        places, firsts = d.mode_places
-        posed.x[places] = posed.system.evaluate(d.latches, posed.x, at.q, at.t, at.v)[firsts]
+    posed.system.dynamics.put_first_modes(posed.x, at.q, at.t, at.v)
 
 
 def explicit(posed: Posed, at: State) -> Explicit:
@@ -59,7 +45,8 @@ def explicit(posed: Posed, at: State) -> Explicit:
     values = out[n + 3 * m :]
     upper = len(d.block_rows)
     M = csc_matrix((values[:upper], (d.block_rows, d.block_columns)), shape=(n, n))
-    J = csc_matrix((values[upper:], (d.jacobian_rows, d.jacobian_columns)), shape=(m, n))
+    values_J = values[upper : upper + len(d.jacobian_rows)]
+    J = csc_matrix((values_J, (d.jacobian_rows, d.jacobian_columns)), shape=(m, n))
     return Explicit(out[:n], out[n : n + m], out[n + 2 * m : n + 3 * m], M, J)
 
 
@@ -68,17 +55,10 @@ def tangents(posed: Posed, at: State, a: np.ndarray, lam: np.ndarray) -> tuple[c
     settle(posed, at)
     system, x = posed.system, posed.x
     d, n, m = system.dynamics, system.n, system.m
-    y = np.zeros(max(size_y(d.tangent), size_arguments(system.layout), 1))
-    out = np.zeros(size_out(d.tangent))
-    load(system.layout, at.q, at.t, x, y)
-    load_rates(system.layout, at.v, x)
-    load_accelerations(system.layout, a, x)
-    load_multipliers(system.layout, lam, x)
     found = []
     for weights in ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)):
-        load_weights(system.layout, *weights, x)
-        run(d.tangent, x, y, out)
-        values = out[n + m : n + m + len(d.block_rows)].copy()
+        out = system.evaluate(d.tangent, x, at.q, at.t, at.v, lam, a, weights)
+        values = out[n + m : n + m + len(d.block_rows)]
         found.append(csc_matrix((values, (d.block_rows, d.block_columns)), shape=(n, n)))
     return found[0], found[1]
 
@@ -86,8 +66,7 @@ def tangents(posed: Posed, at: State, a: np.ndarray, lam: np.ndarray) -> tuple[c
 def drifts(posed: Posed, at: State, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(Phi')_q and (Phi'')_q with Phi' = Phi_q v + Phi_t and Phi'' = Phi_q a - gamma, as full matrices."""
     system = posed.system
-    load_accelerations(system.layout, a, posed.x)
-    out = system.evaluate(system.drift, posed.x, at.q, at.t, at.v).reshape(2, system.m, system.n)
+    out = system.evaluate(system.drift, posed.x, at.q, at.t, at.v, a=a).reshape(2, system.m, system.n)
     return out[0], out[1]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +14,16 @@ from pathlib import Path
 import numpy as np
 
 import kempe as kp
-from kempe.analysis.dynamics import Simulation
-from kempe.benchmarks import peers
+from kempe.benchmarks import peers, walls
+from kempe.benchmarks.ours import simulating
 from kempe.benchmarks.record import Record, less_is_better, more_is_better
+from kempe.benchmarks.timing import Contender, Run, Timed, again, interleaved
 
 BENCH = "dynamics"
+KEMPE = "Kempe"
 CHAINS = (10, 100, 1000)
 TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11)
+PRECISION = 1e-6
 PICTURE = Path("out") / "bench_dynamics.png"
 
 
@@ -37,83 +42,79 @@ def build(problem: peers.Problem) -> kp.Mechanism:
     return m
 
 
-def _steps(problem: peers.Problem, step: float, count: int, repeats: int = 5) -> tuple[float, float, float]:
-    """Seconds per step of generalised-alpha, final violation and final error."""
-    model, best = build(problem), np.inf
-    for _ in range(repeats):
-        run = Simulation(model, [0.0, count * step], method="alpha", step=step, audit=False)
-        begin = time.perf_counter()
-        result = run.run()
-        best = min(best, time.perf_counter() - begin)
-    q = result.q[-1]
-    violated = max(result.stats["largest violation"], problem.violation(q))
-    return best / count, violated, peers.error(problem, q, count * step)
+def _ended(problem: peers.Problem, timed: Timed, end: float) -> tuple[float, float]:
+    """The largest violation of one of our runs, and its error at the end."""
+    q = timed.outcome.q[-1]
+    return max(timed.outcome.stats["largest violation"], problem.violation(q)), peers.error(problem, q, end)
 
 
 def _beside_exudyn() -> Iterator[Record]:
     cases = [(peers.slider_crank(), 1e-4, 10_000, "slider-crank")]
     cases += [(peers.chain(n), 1e-3, peers.chain_steps(n), f"chain of {n}") for n in CHAINS]
     for problem, step, count, name in cases:
-        ours, violated, error = _steps(problem, step, count)
-        us = f"generalised-alpha, radius 0.9, h = {step:g}; violation {violated:.1e}, error {error:.1e}"
+        contenders: dict[str | peers.Settings, Contender] = {KEMPE: _stepping(problem, step, count)}
         try:
-            sparse = ("EigenSparse",) if len(problem.bars) > 20 else ("EXUdense", "EigenSparse")
-            strict = min(
-                (
-                    peers.exudyn_run(problem, peers.Settings(solver, newton, 1e-8), step, count)
-                    for solver in sparse
-                    for newton in ("full", "modified")
-                ),
-                key=lambda timing: timing.seconds_per_step,
-            )
-            free = peers.exudyn_fastest(problem, step, count, linear_solvers=sparse)
+            settings = peers.exudyn_settings(problem, step, count)
         except ImportError:
-            yield less_is_better(BENCH, f"{name}: time per step", ours * 1e6, "Exudyn", None, "us", us)
-            continue
-        for label, timing in (("Exudyn, same tolerance", strict), ("Exudyn, its fastest settings", free)):
-            them = f"{timing.configuration}: violation {timing.violation:.1e}, error {timing.error:.1e}"
+            settings = {}
+        for each in itertools.chain(*settings.values()):
+            contenders[each] = peers.exudyn_contender(problem, each, step, count)
+        times = interleaved(contenders)
+        violated, error = _ended(problem, times[KEMPE], count * step)
+        ours = times[KEMPE].seconds / count * 1e6
+        us = f"generalised-alpha, radius 0.9, h = {step:g}; violation {violated:.1e}, error {error:.1e}"
+        if not settings:
+            yield less_is_better(BENCH, f"{name}: time per step", ours, "Exudyn", None, "us", us)
+        for label, tried in settings.items():
+            best = min(tried, key=lambda each: times[each].seconds)
+            timing = peers.exudyn_timing(problem, best, step, count, times[best])
+            about = f"{us}; peer: {best}: violation {timing.violation:.1e}, error {timing.error:.1e}"
             value = timing.seconds_per_step * 1e6
-            yield less_is_better(BENCH, f"{name}: time per step", ours * 1e6, label, value, "us", f"{us}; peer: {them}")
+            yield less_is_better(BENCH, f"{name}: time per step", ours, f"Exudyn, {label}", value, "us", about)
+
+
+def _stepping(problem: peers.Problem, step: float, count: int) -> Contender:
+    """Fixed steps of generalised-alpha."""
+    return simulating(build(problem), [0.0, count * step], method="alpha", step=step, audit=False)
 
 
 def _growth() -> Iterator[Record]:
     """Ten times the bodies, ten times the time."""
-    small, large = (_steps_only(peers.chain(n), 1e-3, 20) for n in (1000, 10_000))
+    count = 20
+    times = interleaved({bodies: _stepping(peers.chain(bodies), 1e-3, count) for bodies in (1000, 10_000)})
+    small, large = (timed.seconds / count / bodies * 1e9 for bodies, timed in times.items())
     yield less_is_better(
         BENCH,
         "chain of 10000: time per step and body",
-        large / 10_000 * 1e9,
+        large,
         "chain of 1000",
-        small / 1000 * 1e9,
+        small,
         "ns",
-        "generalised-alpha, 20 steps of 0.001; a ratio of 1 is linear growth",
+        f"generalised-alpha, {count} steps of 0.001; a ratio of 1 is linear growth",
     )
 
 
-def _steps_only(problem: peers.Problem, step: float, count: int) -> float:
-    model, best = build(problem), np.inf
-    for _ in range(3):
-        run = Simulation(model, [0.0, count * step], method="alpha", step=step, audit=False)
-        begin = time.perf_counter()
-        run.run()
-        best = min(best, time.perf_counter() - begin)
-    return best / count
-
-
 def _beside_mujoco() -> Iterator[Record]:
-    problem = peers.slider_crank()
-    ours, violated, error = _steps(problem, 1e-4, 10_000)
+    problem, step, count = peers.slider_crank(), 1e-4, 10_000
+    contenders: dict[str, Contender] = {KEMPE: _stepping(problem, step, count)}
+    theirs: tuple[str, ...] = peers.INTEGRATORS
     try:
-        timings = [peers.mujoco_slider_crank(), peers.mujoco_slider_crank("RK4")]
+        contenders |= {each: peers.mujoco_contender(problem, each, step, count) for each in theirs}
     except ImportError:
-        yield less_is_better(BENCH, "slider-crank: time per step", ours * 1e6, "MuJoCo", None, "us", "h = 1e-4")
+        theirs = ()
+    times = interleaved(contenders)
+    violated, error = _ended(problem, times[KEMPE], count * step)
+    ours = times[KEMPE].seconds / count * 1e6
+    timings = [peers.mujoco_timing(problem, each, step, count, times[each]) for each in theirs]
+    if not timings:
+        yield less_is_better(BENCH, "slider-crank: time per step", ours, "MuJoCo", None, "us", "h = 1e-4")
         return
-    for timing in timings:
+    fastest, finest = peers.mujoco_fastest(timings), next(each for each in timings if each.configuration == "RK4")
+    for timing in (fastest, finest):
         about = f"h = 1e-4; error {error:.1e}, peer {timing.error:.1e}; {timing.configuration}"
         peer = f"MuJoCo, {timing.configuration}"
-        yield less_is_better(
-            BENCH, "slider-crank: time per step", ours * 1e6, peer, timing.seconds_per_step * 1e6, "us", about
-        )
+        value = timing.seconds_per_step * 1e6
+        yield less_is_better(BENCH, "slider-crank: time per step", ours, peer, value, "us", about)
         yield less_is_better(
             BENCH, "slider-crank: largest violation", max(violated, 1e-16), peer, timing.violation, "m", about
         )
@@ -122,41 +123,41 @@ def _beside_mujoco() -> Iterator[Record]:
 def kempe_curve(problem: str, method: str) -> peers.Curve:
     """Time and error over tolerances."""
     given = peers.PRECISION_PROBLEMS[problem]()
-    model, points, violations = build(given), [], []
-    for tolerance in TOLERANCES:
-        best = np.inf
-        for _ in range(7):
-            run = Simulation(model, [0.0, given.end_time], method=method, tolerance=tolerance, audit=False)
-            begin = time.perf_counter()
-            result = run.run()
-            best = min(best, time.perf_counter() - begin)
-        points.append((tolerance, best, peers.error(given, result.q[-1])))
-        violations.append(given.violation(result.q[-1]))
-    return peers.Curve(f"Kempe, {method}", points, violations)
+    model = build(given)
+
+    def contender(tolerance: float) -> Contender:
+        ready = simulating(model, [0.0, given.end_time], method=method, tolerance=tolerance, audit=False)
+
+        def last_position() -> Run:
+            run = ready()
+            return lambda: run().q[-1]
+
+        return last_position
+
+    return peers.sweep(f"Kempe, {method}", given, contender, TOLERANCES)
 
 
 def _work_precision() -> Iterator[Record]:
     everything: dict[str, list[peers.Curve]] = {}
     for problem in peers.PRECISION_PROBLEMS:
         ours = [kempe_curve(problem, method) for method in ("auto", "radau", "bdf")]
-        try:
-            theirs = peers.work_precision(problem)
-        except ImportError:
-            theirs = []
+        theirs = peers.work_precision(problem)
         everything[problem] = [*ours, *theirs]
-        best = min(c.seconds_at(1e-6) or np.inf for c in ours[:1])
-        families: dict[str, tuple[float, str]] = {}
+        families: dict[str, list[peers.Curve]] = {}
         for curve in theirs:
-            seconds, family = curve.seconds_at(1e-6), _family(curve)
-            if seconds is not None and seconds < families.get(family, (np.inf, ""))[0]:
-                families[family] = (seconds, curve.peer)
-        for _, (seconds, peer) in sorted(families.items()):
+            families.setdefault(_family(curve), []).append(curve)
+        families = {family: peers.best_of(curves, PRECISION) for family, curves in families.items()}
+        seconds = peers.timed_in_turn([ours[0], *itertools.chain(*families.values())], PRECISION)
+        for _, curves in sorted(families.items()):
+            if not curves:
+                continue
+            best = min(curves, key=lambda curve: seconds[curve.peer])
             yield less_is_better(
                 BENCH,
                 f"{problem}: time at an error of 1e-6",
-                best * 1e3,
-                peer,
-                seconds * 1e3,
+                seconds[ours[0].peer] * 1e3,
+                best.peer,
+                seconds[best.peer] * 1e3,
                 "ms",
                 "end of the motion against minimal coordinates; Kempe: auto; set-up of both left out",
             )
@@ -176,8 +177,8 @@ def _picture(everything: dict[str, list[peers.Curve]]) -> None:
             if family == "Kempe":
                 axes.loglog(*_points(curve), "o-", lw=2, ms=4, label=curve.peer)
                 continue
-            known, new = best.get(family), curve.seconds_at(1e-6)
-            if new is not None and (known is None or new < (known.seconds_at(1e-6) or np.inf)):
+            known, new = best.get(family), curve.seconds_at(PRECISION)
+            if new is not None and (known is None or new < (known.seconds_at(PRECISION) or np.inf)):
                 best[family] = curve
         for grey, curve in zip(greys, best.values(), strict=False):
             axes.loglog(*_points(curve), "s--", lw=1.2, ms=3.5, color=grey, label=curve.peer)
@@ -205,7 +206,7 @@ def _points(curve: peers.Curve) -> tuple[list[float], list[float]]:
     return [p[0] for p in kept], [p[1] for p in kept]
 
 
-_COLD = """
+_NEW_MODEL = """
 import time; begin = time.perf_counter()
 import kempe as kp
 n = {bodies}
@@ -219,18 +220,40 @@ m.spring("s", m.ground, previous, on_i=(n, 1), on_j=(0.5, 0), stiffness=20, damp
 m.simulate(1.0)
 print(time.perf_counter() - begin)
 """
+_FIRST_USE = """
+import time
+import kempe as kp
+m = kp.Mechanism("slider-crank", gravity=(0, -9.81))
+crank = m.body("crank", mass=0.038, inertia=7.4e-5, at=(0.0765, 0))
+rod = m.body("rod", mass=0.076, inertia=5.9e-4, at=(0.306, 0))
+slider = m.body("slider", mass=0.455, inertia=2.7e-6, at=(0.459, 0))
+m.revolute("O", m.ground, crank, at=(0, 0))
+m.revolute("A", crank, rod, at=(0.153, 0))
+m.revolute("B", rod, slider, at=(0.459, 0))
+m.translational("guide", m.ground, slider, axis=(1, 0))
+m.torque("motor", crank, 0.1)
+m.simulate(1.0)
+print(time.time())
+"""
+
+
+def _printed(code: str, **environment: str) -> float:
+    """The number that a fresh process prints."""
+    command, given = [sys.executable, "-c", code], {**os.environ, **environment}
+    return float(subprocess.run(command, env=given, capture_output=True, text=True, check=True).stdout)
 
 
 def _first_result() -> Iterator[Record]:
-    """A fresh process, a model it has not seen, its first result."""
-    took = []
-    for bodies in (4, 5, 6):
-        run = subprocess.run(
-            [sys.executable, "-c", _COLD.format(bodies=bodies)], capture_output=True, text=True, check=True
-        )
-        took.append(float(run.stdout))
+    """A fresh process, a model it has not seen, its first result; and the very first use after installation."""
+    took = [_printed(_NEW_MODEL.format(bodies=bodies)) for bodies in (4, 5, 6, 4, 5, 6)]
     about = "import, a chain of 4 to 6 bodies with a spring, one second simulated; element kernels and solvers cached"
-    yield less_is_better(BENCH, "cold process to first result", float(np.median(took)), "target", 2.0, "s", about)
+    yield less_is_better(BENCH, "cold process to first result", min(took), "target", 2.0, "s", f"{about}; best of 6")
+    with tempfile.TemporaryDirectory() as empty:
+        caches = {name: str(Path(empty) / name) for name in ("NUMBA_CACHE_DIR", "KEMPE_CACHE")}
+        begin = time.time()
+        seconds = _printed(_FIRST_USE, **caches) - begin
+    about = "fresh process with empty caches, a slider-crank, one second simulated; from the start of the process; once"
+    yield less_is_better(BENCH, "first use to first result", seconds, "target", 12.0, "s", about)
 
 
 def four_bar() -> kp.Mechanism:
@@ -248,28 +271,32 @@ def four_bar() -> kp.Mechanism:
 
 
 def _many() -> Iterator[Record]:
-    m, rng, count, end = four_bar(), np.random.default_rng(0), 1000, 5.0
+    m, rng, count, few, end = four_bar(), np.random.default_rng(0), 1000, 25, 5.0
     designs = {"crank length": rng.uniform(0.8, 1.2, count), "coupler length": rng.uniform(3.5, 4.5, count)}
     grid = [0.0, end]
-    kp.run_many(m, {k: v[:16] for k, v in designs.items()}, ["rocker.angle"], grid)
-    seconds = {}
-    for workers in (1, 2):
-        best = np.inf
-        for _ in range(3):
-            begin = time.perf_counter()
-            runs = kp.run_many(m, designs, ["rocker.angle"], grid, workers=workers)
-            best = min(best, time.perf_counter() - begin)
-        seconds[workers] = best
-    begin = time.perf_counter()
-    for k in range(100):
-        single = m.simulate(grid, parameters={name: values[k] for name, values in designs.items()})
-        assert abs(single.q[-1, 8] - runs["rocker.angle"][k, -1]) < 1e-4
-    alone = (time.perf_counter() - begin) / 100
-    about = f"1000 four-bars of random lengths, 5 s each, tolerance 1e-8, {int(runs.ok.sum())} complete"
-    each = seconds[2] / count * 1e3
-    yield less_is_better(BENCH, "run_many: time per design", each, "simulate, one by one", alone * 1e3, "ms", about)
-    gain = seconds[1] / seconds[2]
-    where = f"{about}; {os.cpu_count()} cores"
+
+    def one_by_one() -> list[float]:
+        given = [{name: float(values[k]) for name, values in designs.items()} for k in range(few)]
+        return [float(m.simulate(grid, parameters=each)["rocker.angle"][-1]) for each in given]
+
+    def together(workers: int) -> Contender:
+        return again(lambda: kp.run_many(m, designs, ["rocker.angle"], grid, workers=workers))
+
+    kp.run_many(m, {k: v[:16] for k, v in designs.items()}, ["rocker.angle"], grid)  # compiles
+    times = interleaved({"two": together(2), "one": together(1), "alone": again(one_by_one)})
+    runs = times["two"].outcome
+    apart = np.abs(np.array(times["alone"].outcome) - runs["rocker.angle"][:few, -1]).max()
+    about = (
+        f"{count} four-bars of random lengths, 5 s each, tolerance 1e-8, {int(runs.ok.sum())} complete; "
+        f"one by one: the first {few}, ends differ by {apart:.0e}"
+    )
+    each, alone = times["two"].seconds / count * 1e3, times["alone"].seconds / few * 1e3
+    yield less_is_better(BENCH, "run_many: time per design", each, "simulate, one by one", alone, "ms", about)
+    single = times["one"].seconds / count * 1e3
+    on_one = "run_many: time per design, one worker"
+    yield less_is_better(BENCH, on_one, single, "simulate, one by one", alone, "ms", about)
+    gain = times["one"].seconds / times["two"].seconds
+    where = f"{about}; {os.cpu_count()} cores, which must be free of other work"
     yield more_is_better(BENCH, "run_many: gain of the second core", gain, "target", 1.8, "", where)
 
 
@@ -278,6 +305,7 @@ def records() -> Iterator[Record]:
     yield from _beside_exudyn()
     yield from _growth()
     yield from _beside_mujoco()
+    yield from walls.records(BENCH)
     yield from _work_precision()
     yield from _first_result()
     yield from _many()

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 import kempe as kp
+from kempe.benchmarks.ours import compile_seconds
 from kempe.benchmarks.record import Record, less_is_better, more_is_better
-from kempe.kernels import compiler
+from kempe.benchmarks.timing import Contender, again, interleaved
 
 BENCH = "kinematics"
 SAMPLES = 100_000
@@ -46,19 +45,8 @@ def four_bar_of_points() -> kp.Mechanism:
     return m
 
 
-def _best(function: Callable[[], Any], repeats: int = 5) -> float:
-    """The shortest of several run times, in seconds."""
-    function()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
-
-
-def _pylinkage() -> tuple[float, np.ndarray] | None:
-    """Solutions per second of pylinkage's compiled stepping with velocities and accelerations, and its last joint B."""
+def _pylinkage() -> Contender | None:
+    """The four-bar by pylinkage's compiled stepping with velocities and accelerations."""
     try:
         from pylinkage.actuators import Crank
         from pylinkage.components import Ground
@@ -71,42 +59,41 @@ def _pylinkage() -> tuple[float, np.ndarray] | None:
     rocker = RRRDyad(anchor1=crank.output, anchor2=D, distance1=4.0, distance2=3.0, name="B")
     linkage = Linkage([O, D, crank, rocker], name="four-bar")
     linkage.set_input_velocity(crank, omega=2 * np.pi)
-    seconds = _best(lambda: linkage.step_fast_with_kinematics(SAMPLES, 1.0))
-    positions = linkage.step_fast_with_kinematics(PER_TURN, 1.0)[0]
-    return SAMPLES / seconds, positions[-1, 3]
+    linkage.step_fast_with_kinematics(PER_TURN, 1.0)  # compiles
+    return again(lambda: linkage.step_fast_with_kinematics(SAMPLES, 1.0))
 
 
 def _rates() -> Iterator[Record]:
-    peer = _pylinkage()
     grid = np.arange(SAMPLES) / PER_TURN
     conditions = (
         f"four-bar 1, 4, 3, 4; {SAMPLES} samples, {PER_TURN} per turn; position, velocity, acceleration; one core"
     )
-    for model in (four_bar_of_bodies(), four_bar_of_points()):
-        seconds = _best(partial(model.kinematics, grid))
-        rate = SAMPLES / seconds
-        name = f"{model.name}: solutions"
-        if peer is not None:
+    contenders = {model.name: _solving(model, grid) for model in (four_bar_of_bodies(), four_bar_of_points())}
+    peer = _pylinkage()
+    if peer is not None:
+        contenders["pylinkage"] = peer
+    rates = {name: SAMPLES / timed.seconds for name, timed in interleaved(contenders).items()}
+    theirs = rates.pop("pylinkage", None)
+    for model_name, rate in rates.items():
+        name = f"{model_name}: solutions"
+        if theirs is not None:
             note = conditions + "; the peer has a closed form for this linkage and no check of branch or singularity"
-            yield more_is_better(BENCH, name, rate, "pylinkage", peer[0], "1/s", note)
+            yield more_is_better(BENCH, name, rate, "pylinkage", theirs, "1/s", note)
         yield more_is_better(BENCH, name, rate, "target", 200_000.0, "1/s", conditions)
+
+
+def _solving(model: kp.Mechanism, grid: np.ndarray) -> Contender:
+    model.kinematics(grid[:PER_TURN])  # compiles
+    return again(partial(model.kinematics, grid))
 
 
 def _compile_times() -> Iterator[Record]:
     """Machine code of each element type from nothing: derivatives, LLVM IR, optimisation, object code."""
-    from kempe.system.families import Family
-
-    times = {}
+    times: dict[str, float] = {}
     for model in (four_bar_of_bodies(), four_bar_of_points(), _zoo()):
         for element in model.elements.values():
-            if not element.rows or element.kind in times:
-                continue
-            with _cold_cache():
-                begin = time.perf_counter()
-                family = Family(element)
-                family.variant("position")
-                family.variant("acceleration")
-                times[element.kind] = 1e3 * (time.perf_counter() - begin)
+            if element.rows and element.kind not in times:
+                times[element.kind] = 1e3 * compile_seconds(element)
     conditions = "position and acceleration kernels with all derivatives, no cache; element types: " + ", ".join(
         f"{kind} {ms:.0f}" for kind, ms in sorted(times.items(), key=lambda item: -item[1])
     )
@@ -115,27 +102,6 @@ def _compile_times() -> Iterator[Record]:
     )
     median = float(np.median(list(times.values())))
     yield less_is_better(BENCH, "compile time, median over element types", median, "target", 50.0, "ms", conditions)
-
-
-class _cold_cache:
-    """No disk cache and no memory of machine code while inside."""
-
-    def __enter__(self) -> None:
-        import os
-
-        self.given = os.environ.get("KEMPE_CACHE")
-        os.environ["KEMPE_CACHE"] = ""
-        self.known = dict(compiler._loaded)
-        compiler._loaded.clear()
-
-    def __exit__(self, *_: object) -> None:
-        import os
-
-        compiler._loaded.update(self.known)
-        if self.given is None:
-            del os.environ["KEMPE_CACHE"]
-        else:
-            os.environ["KEMPE_CACHE"] = self.given
 
 
 def _zoo() -> kp.Mechanism:
@@ -156,12 +122,15 @@ def _zoo() -> kp.Mechanism:
 
 
 def _import_time() -> Iterator[Record]:
-    command = [sys.executable, "-c", "import kempe"]
-    nothing = [sys.executable, "-c", "pass"]
-    seconds = _best(lambda: subprocess.run(command, check=True)) - _best(lambda: subprocess.run(nothing, check=True))
-    yield less_is_better(
-        BENCH, "time of import kempe", seconds, "target", 1.0, "s", "fresh process, less an empty one; best of 5"
-    )
+    processes = {code: again(partial(_process, code)) for code in ("import kempe", "pass")}
+    times = interleaved(processes, elsewhere=True)
+    seconds = times["import kempe"].seconds - times["pass"].seconds
+    about = "fresh process, less an empty one; the best of each, in turn"
+    yield less_is_better(BENCH, "time of import kempe", seconds, "target", 1.0, "s", about)
+
+
+def _process(code: str) -> None:
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def records() -> Iterator[Record]:

@@ -5,9 +5,9 @@ Each function imports its peer when called and raises ``ImportError`` where it i
 
 from __future__ import annotations
 
-from kempe.benchmarks.peers_exudyn import Settings, exudyn_chain, exudyn_fastest, exudyn_run, exudyn_slider_crank
-from kempe.benchmarks.peers_mujoco import mujoco_chain, mujoco_slider_crank
-from kempe.benchmarks.peers_precision import Curve, casadi_curves, scipy_curves, sundae_curves, work_precision
+from kempe.benchmarks.peers_exudyn import Settings, exudyn_contender, exudyn_settings, exudyn_timing
+from kempe.benchmarks.peers_mujoco import INTEGRATORS, mujoco_contender, mujoco_fastest, mujoco_timing
+from kempe.benchmarks.peers_precision import Curve, best_of, sweep, timed_in_turn, work_precision
 from kempe.benchmarks.peers_problems import (
     GRAVITY,
     GROUND,
@@ -28,6 +28,7 @@ from kempe.benchmarks.peers_problems import (
 __all__ = [
     "GRAVITY",
     "GROUND",
+    "INTEGRATORS",
     "PRECISION_PROBLEMS",
     "Bar",
     "Curve",
@@ -35,21 +36,21 @@ __all__ = [
     "Problem",
     "Settings",
     "StepTiming",
-    "casadi_curves",
+    "best_of",
     "chain",
     "chain_steps",
     "double_pendulum",
     "error",
     "exact",
-    "exudyn_chain",
-    "exudyn_fastest",
-    "exudyn_run",
-    "exudyn_slider_crank",
+    "exudyn_contender",
+    "exudyn_settings",
+    "exudyn_timing",
     "four_bar",
-    "mujoco_chain",
-    "mujoco_slider_crank",
-    "scipy_curves",
+    "mujoco_contender",
+    "mujoco_fastest",
+    "mujoco_timing",
     "slider_crank",
-    "sundae_curves",
+    "sweep",
+    "timed_in_turn",
     "work_precision",
 ]

@@ -10,24 +10,14 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kempe.benchmarks.peers_problems import (
-    GRAVITY,
-    GROUND,
-    Point,
-    Problem,
-    StepTiming,
-    chain,
-    chain_steps,
-    error,
-    slider_crank,
-)
+from kempe.benchmarks.peers_problems import GRAVITY, GROUND, Point, Problem, StepTiming, error
+from kempe.benchmarks.timing import Contender, Run, Timed, interleaved
 
 MAX_VIOLATION = 1e-11
 """Constraint errors (m) up to which a run counts."""
@@ -51,6 +41,8 @@ class Settings:
 
 NEWTONS = ("full", "modified", "once-a-step")
 DENSE, SPARSE = ("EXUdense", "EigenDense"), ("EigenSparse",)
+DENSE_UP_TO = 20
+"""Bodies up to which dense solvers are tried."""
 
 
 def settings_to_try(linear_solvers: Sequence[str]) -> tuple[Settings, ...]:
@@ -65,7 +57,7 @@ def settings_to_try(linear_solvers: Sequence[str]) -> tuple[Settings, ...]:
     return (tight, *(settings for settings in rest if settings != tight))
 
 
-def _exudyn() -> Any:
+def exudyn_package() -> Any:
     """The package, in its build without range checks unless another one was imported before."""
     sys.exudynFast = True  # type: ignore[attr-defined]
     with contextlib.redirect_stdout(io.StringIO()):  # it announces itself, which would spoil output in JSON
@@ -132,24 +124,34 @@ def _simulation(exu: Any, settings: Settings, step: float, steps: int, spectral_
     return simulation
 
 
-def exudyn_run(
-    problem: Problem, settings: Settings, step: float, steps: int, spectral_radius: float = 0.9, repeats: int = 3
-) -> StepTiming:
-    """Time one way to run a problem: the solver's call alone, the shortest of several, each on a fresh system."""
-    exu = _exudyn()
-    seconds = []
-    for _ in range(repeats):
-        system, nodes, _container = _build(exu, problem)
+def exudyn_contender(
+    problem: Problem, settings: Settings, step: float, steps: int, spectral_radius: float = 0.9
+) -> Contender:
+    """One way to run a problem: the solver's call alone counts, each time on a fresh system."""
+    exu = exudyn_package()
+
+    def ready() -> Run:
+        built = _build(exu, problem)
         simulation = _simulation(exu, settings, step, steps, spectral_radius)
-        begin = time.perf_counter()
-        system.SolveDynamic(simulation)
-        seconds.append(time.perf_counter() - begin)
-    displacements = [system.GetNodeOutput(node, exu.OutputVariableType.Coordinates) for node in nodes]
-    q = problem.start + np.ravel(displacements)
+
+        def run() -> tuple[Any, list[Any], Any]:
+            built[0].SolveDynamic(simulation)
+            return built
+
+        return run
+
+    return ready
+
+
+def exudyn_timing(problem: Problem, settings: Settings, step: float, steps: int, timed: Timed) -> StepTiming:
+    """What a contender's run ended with."""
+    system, nodes, _container = timed.outcome
+    kind = exudyn_package().OutputVariableType.Coordinates
+    q = problem.start + np.ravel([system.GetNodeOutput(node, kind) for node in nodes])
     return StepTiming(
         "Exudyn",
         str(settings),
-        min(seconds) / steps,
+        timed.seconds / steps,
         step,
         steps,
         q.reshape(-1, 3),
@@ -158,47 +160,24 @@ def exudyn_run(
     )
 
 
-def exudyn_fastest(
-    problem: Problem,
-    step: float,
-    steps: int,
-    linear_solvers: Sequence[str] = (*DENSE, *SPARSE),
-    spectral_radius: float = 0.9,
-    max_violation: float = MAX_VIOLATION,
-) -> StepTiming:
-    """The fastest way to run a problem: all are tried once, the best three of those that count are timed with care."""
-    _exudyn()
+def exudyn_settings(problem: Problem, step: float, steps: int) -> dict[str, list[Settings]]:
+    """The settings worth timing with care: all those of a tight tolerance, and the three fastest that count at all."""
+    exudyn_package()
     from exudyn import ExudynError
 
+    # dense solvers take 10 ms a step at 100 bodies
+    linear_solvers = (*DENSE, *SPARSE) if len(problem.bars) <= DENSE_UP_TO else SPARSE
     tries: dict[Settings, StepTiming] = {}
     for settings in settings_to_try(linear_solvers):
         with contextlib.suppress(ExudynError):  # no convergence with these settings
-            tries[settings] = exudyn_run(problem, settings, step, steps, spectral_radius, repeats=1)
+            once = interleaved({settings: exudyn_contender(problem, settings, step, steps)}, budget=0.0)
+            tries[settings] = exudyn_timing(problem, settings, step, steps, once[settings])
     tight = tries[settings_to_try(linear_solvers)[0]]
     kept = [
         settings
         for settings, run in tries.items()
-        if run is tight or (run.violation <= max_violation and run.error <= MAX_LOSS * tight.error)
+        if run is tight or (run.violation <= MAX_VIOLATION and run.error <= MAX_LOSS * tight.error)
     ]
     kept.sort(key=lambda settings: tries[settings].seconds_per_step)
-    runs = [exudyn_run(problem, settings, step, steps, spectral_radius, repeats=4) for settings in kept[:3]]
-    return min(runs, key=lambda run: run.seconds_per_step)
-
-
-def exudyn_slider_crank(
-    step: float = 1e-4, steps: int = 10_000, spectral_radius: float = 0.9, max_violation: float = MAX_VIOLATION
-) -> StepTiming:
-    """The slider-crank at Exudyn's fastest settings."""
-    return exudyn_fastest(slider_crank(), step, steps, (*DENSE, *SPARSE), spectral_radius, max_violation)
-
-
-def exudyn_chain(
-    count: int,
-    step: float = 1e-3,
-    steps: int | None = None,
-    spectral_radius: float = 0.9,
-    max_violation: float = MAX_VIOLATION,
-) -> StepTiming:
-    """The chain of pendulums at Exudyn's fastest settings; by default fewer steps the longer the chain."""
-    solvers = (*DENSE, *SPARSE) if count <= 10 else SPARSE  # dense solvers take 10 ms a step at 100 bodies
-    return exudyn_fastest(chain(count), step, steps or chain_steps(count), solvers, spectral_radius, max_violation)
+    strict = [settings for settings in kept if settings.tolerance == 1e-8]
+    return {"same tolerance": strict[:3], "its fastest settings": kept[:3]}

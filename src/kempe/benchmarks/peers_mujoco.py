@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kempe.benchmarks.peers_problems import GRAVITY, Problem, StepTiming, chain, chain_steps, error, slider_crank
+from kempe.benchmarks.peers_problems import GRAVITY, Problem, StepTiming, error
+from kempe.benchmarks.timing import Contender, Run, Timed
 
 INTEGRATORS = ("Euler", "implicitfast", "RK4")
 STABLE = 1e-3
@@ -93,18 +94,30 @@ def _coordinates(problem: Problem, data: Any) -> np.ndarray:
     return np.column_stack([places, angles])
 
 
-def _run(problem: Problem, integrator: str, step: float, steps: int, repeats: int = 3) -> StepTiming:
-    """One integrator, timed without a look at the result, then run again to see how far the loop ever opens."""
+def mujoco_contender(problem: Problem, integrator: str, step: float, steps: int) -> Contender:
+    """One integrator on a problem, timed without a look at the result on the way."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(mjcf(problem, integrator, step))
-    data = mujoco.MjData(model)
-    seconds = []
-    for _ in range(repeats):
+
+    def ready() -> Run:
+        data = mujoco.MjData(model)
         _reset(mujoco, model, data, problem)
-        begin = time.perf_counter()
-        mujoco.mj_step(model, data, steps)
-        seconds.append(time.perf_counter() - begin)
+
+        def run() -> tuple[Any, Any]:
+            mujoco.mj_step(model, data, steps)
+            return model, data
+
+        return run
+
+    return ready
+
+
+def mujoco_timing(problem: Problem, integrator: str, step: float, steps: int, timed: Timed) -> StepTiming:
+    """What a contender's run ended with; it is run again to see how far the loop ever opens."""
+    import mujoco
+
+    model, data = timed.outcome
     coordinates = _coordinates(problem, data)
     violation = 0.0
     if problem.slider is not None:
@@ -113,22 +126,10 @@ def _run(problem: Problem, integrator: str, step: float, steps: int, repeats: in
             mujoco.mj_step(model, data)
             violation = max(violation, problem.violation(_coordinates(problem, data)))
     off = error(problem, coordinates, steps * step) if np.isfinite(coordinates).all() else np.inf
-    return StepTiming("MuJoCo", integrator, min(seconds) / steps, step, steps, coordinates, violation, float(off))
+    return StepTiming("MuJoCo", integrator, timed.seconds / steps, step, steps, coordinates, violation, float(off))
 
 
-def _fastest(problem: Problem, integrator: str | None, step: float, steps: int) -> StepTiming:
-    if integrator is not None:
-        return _run(problem, integrator, step, steps)
-    runs = [_run(problem, each, step, steps) for each in INTEGRATORS]
-    stable = [run for run in runs if run.violation <= STABLE and run.error <= STABLE]
-    return min(stable or runs, key=lambda run: run.seconds_per_step)
-
-
-def mujoco_slider_crank(integrator: str | None = None, step: float = 1e-4, steps: int = 10_000) -> StepTiming:
-    """The slider-crank with a given integrator, or with the fastest stable one."""
-    return _fastest(slider_crank(), integrator, step, steps)
-
-
-def mujoco_chain(count: int, integrator: str | None = None, step: float = 1e-3, steps: int | None = None) -> StepTiming:
-    """The chain of pendulums as a tree of hinges, with nothing to violate; MJCF cannot nest a thousand of them."""
-    return _fastest(chain(count), integrator, step, steps or chain_steps(count))
+def mujoco_fastest(timings: Sequence[StepTiming]) -> StepTiming:
+    """The fastest that is stable."""
+    stable = [run for run in timings if run.violation <= STABLE and run.error <= STABLE]
+    return min(stable or timings, key=lambda run: run.seconds_per_step)

@@ -9,10 +9,9 @@ stabilisation: over the few motions measured the drift stays of the size of the 
 from __future__ import annotations
 
 import contextlib
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from kempe.benchmarks.peers_problems import GROUND, PRECISION_PROBLEMS, Point, Problem, error
+from kempe.benchmarks.timing import Contender, Run, again, interleaved
 
 TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
 BUDGET = 0.3
@@ -27,10 +27,11 @@ BUDGET = 0.3
 SCIPY_METHODS = ("DOP853", "RK45", "LSODA", "Radau", "BDF")
 MAX_STEPS = 100_000
 
-Run = Callable[[], np.ndarray]
-"""Integrates to the end time and returns the coordinates there; this call is what is timed."""
+SIMILAR, CANDIDATES = 1.4, 3
+"""So many settings of a peer, whose first times are within this factor, are timed with care."""
+
 Prepare = Callable[[float], Run]
-"""Makes ready a run for a tolerance, relative and absolute at once."""
+"""Makes ready a run for a tolerance, relative and absolute at once; it returns the coordinates at the end time."""
 
 
 @dataclass(frozen=True)
@@ -43,38 +44,76 @@ class Curve:
     violations: list[float]
     """The largest constraint error at the end, per point."""
 
+    contenders: dict[float, Contender] = field(default_factory=dict)
+    """What was timed, per tolerance."""
+
     def seconds_at(self, precision: float) -> float | None:
         """The least time that reaches a precision, between two points on the logarithmic line; None if out of reach."""
-        points = [(off, seconds) for _, seconds, off in self.points]
-        reached = [seconds for off, seconds in points if off <= precision]
-        for (off_1, seconds_1), (off_2, seconds_2) in pairwise(points):
+        return min((seconds for seconds, _ in self._ways_to(precision)), default=None)
+
+    def deciding(self, precision: float) -> tuple[float, ...]:
+        """The tolerances whose times decide what ``seconds_at`` returns."""
+        return min(self._ways_to(precision), default=(np.inf, ()))[1]
+
+    def _ways_to(self, precision: float) -> list[tuple[float, tuple[float, ...]]]:
+        """Each way to reach a precision: its seconds and the tolerances of its one or two points."""
+        ways: list[tuple[float, tuple[float, ...]]] = [
+            (seconds, (tolerance,)) for tolerance, seconds, off in self.points if off <= precision
+        ]
+        for (first, seconds_1, off_1), (second, seconds_2, off_2) in pairwise(self.points):
             if off_2 < precision < off_1:
                 share = np.log(off_1 / precision) / np.log(off_1 / off_2)
-                reached.append(float(seconds_1 * (seconds_2 / seconds_1) ** share))
-        return min(reached, default=None)
+                ways.append((float(seconds_1 * (seconds_2 / seconds_1) ** share), (first, second)))
+        return ways
 
 
-def _curve(peer: str, problem: Problem, prepare: Prepare, tolerances: Sequence[float], budget: float) -> Curve:
-    """Sweep the tolerances; those a peer refuses or fails at are left out."""
+def sweep(
+    peer: str,
+    problem: Problem,
+    contender: Callable[[float], Contender],
+    tolerances: Sequence[float] = TOLERANCES,
+    budget: float = BUDGET,
+) -> Curve:
+    """First times and errors over the tolerances; those a peer refuses or fails at are left out."""
     curve = Curve(peer, [], [])
     for tolerance in tolerances:
         with warnings.catch_warnings(), contextlib.suppress(RuntimeError, ValueError):
             warnings.simplefilter("ignore")
-            run = prepare(tolerance)
-            seconds, q = _timed(run)
-            while len(seconds) < 5 and sum(seconds) < budget / 10:
-                seconds += _timed(run)[0]
-            curve.points.append((tolerance, min(seconds), error(problem, q)))
-            curve.violations.append(problem.violation(q))
-            if min(seconds) > budget:
+            made = contender(tolerance)
+            timed = interleaved({peer: made}, budget=budget / 10)[peer]
+            curve.contenders[tolerance] = made
+            curve.points.append((tolerance, timed.seconds, error(problem, timed.outcome)))
+            curve.violations.append(problem.violation(timed.outcome))
+            if timed.seconds > budget:
                 break
     return curve
 
 
-def _timed(run: Run) -> tuple[list[float], np.ndarray]:
-    begin = time.perf_counter()
-    q = run()
-    return [time.perf_counter() - begin], q
+def timed_in_turn(curves: Sequence[Curve], precision: float) -> dict[str, float]:
+    """Seconds to a precision, by curve: the points that decide it are timed again, those of all curves in turn."""
+    points = {(curve.peer, tolerance): curve for curve in curves for tolerance in curve.deciding(precision)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        times = interleaved({(peer, tol): curve.contenders[tol] for (peer, tol), curve in points.items()})
+    seconds = {}
+    for curve in curves:
+        known = curve.deciding(precision)
+        again_timed = [(tol, times[curve.peer, tol].seconds, off) for tol, _, off in curve.points if tol in known]
+        reached = replace(curve, points=again_timed).seconds_at(precision)
+        if reached is not None:
+            seconds[curve.peer] = reached
+    return seconds
+
+
+def best_of(curves: Sequence[Curve], precision: float) -> list[Curve]:
+    """Those curves that may be the fastest to a precision, judged by their first times."""
+    reached = [(seconds, curve) for curve in curves if (seconds := curve.seconds_at(precision)) is not None]
+    reached.sort(key=lambda pair: pair[0])
+    return [curve for seconds, curve in reached[:CANDIDATES] if seconds <= SIMILAR * reached[0][0]]
+
+
+def _curve(peer: str, problem: Problem, prepare: Prepare, tolerances: Sequence[float], budget: float) -> Curve:
+    return sweep(peer, problem, lambda tolerance: again(prepare(tolerance)), tolerances, budget)
 
 
 class NumpyEquations:

@@ -2,7 +2,8 @@
 
 A field says which coordinates it needs (``parts``), which numbers (``data``), which tables, what it looks like to
 the equations (``symbolic``), and what makes two fields give the same equations (``structure``). Elements with equal
-structure share one compiled kernel; only their coordinates and numbers differ.
+equations share one compiled kernel; only their coordinates and numbers differ. What is equal is decided by the
+equations themselves; an equal structure is a shortcut that saves writing them out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import inspect
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -46,8 +48,15 @@ class Table:
 class Switch:
     """A way out of a mode: when ``guard`` falls from positive to zero, the element enters the mode ``target``.
 
-    ``latch`` gives values to keep from that instant on (the approach speed of a contact), by the names in ``latches``.
-    ``note`` says in words what happens, for the list of events.
+    The guard may be made of coordinates, rates, time, latched values, multipliers (``x.lam``) and accelerations
+    (``x.dd``). ``latch`` gives values to keep from that instant on (the approach speed of a contact), by the names in
+    ``latches``. ``note`` says in words what happens, for the list of events.
+
+    ``jump`` makes velocities jump: it maps constraint rows of the element to a restitution e. At that instant these
+    rows act impulsively, so that their rate becomes -e times what it was, and all rows in force hold behind it; e = 0
+    is plastic. ``kick`` is a generalised impulse of known size (made by ``x.push``). All jumps of one instant are found
+    together. ``limit`` names the mode to enter when such switches follow each other ever faster (a ball that bounces
+    to rest): it is entered with a plastic jump where what is left of the sequence is too short to matter.
     """
 
     source: str
@@ -59,6 +68,9 @@ class Switch:
     stops: bool = False
     #: False for switches that nobody needs to hear of.
     told: bool = True
+    jump: Mapping[str, Any] = field(default_factory=dict)
+    kick: Any = None
+    limit: str | None = None
 
 
 class Source:
@@ -94,6 +106,14 @@ class Source:
         """One coordinate of a part as the equations see it."""
         return self.coordinates(part)[index]
 
+    def second_rate(self, expression: Any) -> Any:
+        """The second derivative in time of an expression of the coordinates."""
+        raise NotImplementedError
+
+    def multipliers(self, element: Element) -> dict[str, Any]:
+        """The multipliers of an element's rows, by row name."""
+        raise NotImplementedError
+
     def hybrid(self, element: Element) -> tuple[Any, dict[str, Any]]:
         """How a switching element sees its mode (a function of a mode's name and an expression) and latched values."""
         raise NotImplementedError
@@ -112,6 +132,10 @@ class Field:
 
     def tables(self) -> Iterable[Table]:
         """The tables used, in the order in which ``symbolic`` asks for them."""
+        return ()
+
+    def loads(self) -> Iterable[Element]:
+        """The elements whose multipliers are used."""
         return ()
 
     def structure(self) -> Hashable:
@@ -157,6 +181,28 @@ class Static(Field):
         return self.value
 
 
+class Load(Field):
+    """The multipliers of another element's rows, for forces and guards that depend on what a joint carries.
+
+    The equations see a mapping from row name to multiplier. The joint exerts -Phi_q^T lambda: a revolute joint's
+    multipliers "x" and "y" are the force on its second part.
+    """
+
+    def __init__(self, element: Element) -> None:
+        if not isinstance(element, Element) or not element.rows:
+            raise ModelError(f"a load is that of a joint or another element with constraints, not {element!r}")
+        self.element = element
+
+    def loads(self) -> Iterable[Element]:
+        return (self.element,)
+
+    def structure(self) -> Hashable:
+        return (Load, self.element.rows)
+
+    def symbolic(self, source: Source) -> Any:
+        return source.multipliers(self.element)
+
+
 class Group(Field):
     """Several fields in a fixed order, seen as a list."""
 
@@ -171,6 +217,9 @@ class Group(Field):
 
     def tables(self) -> Iterable[Table]:
         return [table for f in self.fields for table in f.tables()]
+
+    def loads(self) -> Iterable[Element]:
+        return [element for f in self.fields for element in f.loads()]
 
     def structure(self) -> Hashable:
         return tuple(f.structure() for f in self.fields)
@@ -222,7 +271,8 @@ class Element:
     A subclass passes its fields to ``super().__init__`` and defines any of
 
     - ``phi(x)``: constraint equations, named one by one in ``rows``;
-    - ``kinetic(x)``: kinetic energy;
+    - ``kinetic(x)``: kinetic energy, or ``mass(x)``: the mass matrix M on the coordinates of ``parts()``, in their
+      order, where it is known and large (the kinetic energy is then v^T M v / 2);
     - ``weight(x)`` and ``potential(x)``: potential energy, of gravity and elastic; their forces are derived;
     - ``damping(x)`` and ``force(x)``: generalised forces on its coordinates, those that dissipate and all others;
     - ``outputs(x)``: what results show under the element's name (the length and the tension of a spring).
@@ -230,11 +280,25 @@ class Element:
     ``x`` has each field by its name, seen symbolically; ``x.t`` is the time, ``x.d(e)`` the rate of an expression e of
     the coordinates, and ``x.push(e, effort)`` the generalised force of an effort that does work on the change of e.
 
+    ``x.lam[row]`` is the multiplier of one of its own rows (those of another element come with a ``Load`` field); it
+    may stand in ``force``, ``damping`` and guards. ``x.dd(e)`` is the second derivative of e in time, for guards.
+
+    Numbers that may differ from element to element belong into fields: then they are inputs of one compiled kernel, and
+    may be design parameters. Any other attribute that the equations use (``self.size = 5``) is part of the mathematics:
+    elements whose attributes differ get kernels of their own. Plain attributes (numbers, words, True and False, None,
+    tuples of these), and parts and markers that are fields as well, cost nothing; with anything else (a list, an
+    array, a function) the equations are written out for each element to see whether they are new. Name in ``aside``
+    what the equations do not use.
+
     An element that switches names its ``modes`` and defines ``switches(x)`` and ``first_mode(x)``; ``x.mode(name, e)``
-    is e in that mode and zero in any other, ``x.kept[name]`` a value latched when its mode began.
+    is e in that mode and zero in any other, ``x.kept[name]`` a value latched when its mode began (at the start of a
+    motion: what the first switch into that mode latches). ``row_modes`` names, for rows that are not always in force,
+    the modes in which they are.
     """
 
     rows: tuple[str, ...] = ()
+    #: For rows that are not always in force: the modes in which they are.
+    row_modes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: True where the equations are M a = Q as written, the velocity terms of a varying M included in Q by the user.
     newtonian: ClassVar[bool] = False
     #: The modes of an element that switches; the mode is part of the state.
@@ -243,6 +307,8 @@ class Element:
     latches: ClassVar[tuple[str, ...]] = ()
     #: True for elements that prescribe a motion; they are left out of the mobility count.
     drives: ClassVar[bool] = False
+    #: Attributes the equations do not use (for drawings, say).
+    aside: ClassVar[frozenset[str]] = frozenset({"name", "rows", "fields", "auxiliary"})
 
     def __init__(self, name: str, **fields: Any) -> None:
         self.name = name
@@ -259,6 +325,10 @@ class Element:
     def kinetic(self, x: Any) -> Any:
         """The kinetic energy."""
         raise NotImplementedError(f"{type(self).__name__} has no inertia")
+
+    def mass(self, x: Any) -> Any:
+        """The mass matrix, symmetric; None where it is to be derived from the kinetic energy."""
+        return None
 
     def weight(self, x: Any) -> Any:
         """The potential energy of gravity."""
@@ -291,7 +361,7 @@ class Element:
     @property
     def has_inertia(self) -> bool:
         """Whether the element contributes kinetic energy."""
-        return type(self).kinetic is not Element.kinetic
+        return type(self).kinetic is not Element.kinetic or type(self).mass is not Element.mass
 
     def parts(self) -> list[Part]:
         """The parts whose coordinates the element touches, each once."""
@@ -309,15 +379,35 @@ class Element:
         """The element's tables."""
         return [table for f in self.fields.values() for table in f.tables()]
 
-    def structure(self) -> Hashable:
-        """Elements of equal structure share their kernels."""
+    def loads(self) -> list[Element]:
+        """The other elements whose multipliers it uses, each once."""
+        return list(dict.fromkeys(element for f in self.fields.values() for element in f.loads()))
+
+    def conditional_rows(self) -> list[str]:
+        """The rows that are in force in some modes only, in order."""
+        return [row for row in self.rows if row in self.row_modes]
+
+    def structure(self) -> Hashable | None:
+        """Elements of equal structure have equal equations; None where only the equations themselves can tell."""
         places = {part: k for k, part in enumerate(self.parts())}
         shared = tuple(places[part] for f in self.fields.values() for part in f.parts())
-        return (type(self), self.rows, shared, *((key, f.structure()) for key, f in self.fields.items()))
+        known = _within(self.fields.values())
+        if not all(map(_says_its_structure, map(type, known))):
+            return None
+        number = {id(f): k for k, f in enumerate(known)}
+        own = []
+        for key in sorted(vars(self).keys() - self.aside):
+            plain = _plain(getattr(self, key), number)
+            if plain is None:
+                return None
+            own.append((key, plain))
+        fields = tuple((key, f.structure()) for key, f in self.fields.items())
+        return (type(self), len(self.rows), shared, tuple(own), *fields)
 
     def view(self, source: Source) -> SimpleNamespace:
         """The fields as the equations see them."""
-        x = SimpleNamespace(t=source.t, d=source.rate, push=source.push)
+        x = SimpleNamespace(t=source.t, d=source.rate, dd=source.second_rate, push=source.push)
+        x.lam = source.multipliers(self)
         for key, f in self.fields.items():
             setattr(x, key, f.symbolic(source))
         if self.modes:
@@ -345,6 +435,40 @@ class Element:
         return f"{type(self).__name__}({self.name!r})"
 
 
+def _within(fields: Iterable[Any]) -> list[Field]:
+    """Fields, and the fields they are made of (the points of a group, the carrier of a marker), each once, in order."""
+    found: dict[int, Field] = {}
+
+    def look(value: Any) -> None:
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                look(item)
+        elif isinstance(value, Field) and id(value) not in found:
+            found[id(value)] = value
+            if not isinstance(value, (Scalar, Static, Part)):
+                look(list(vars(value).values()))
+
+    look(list(fields))
+    return list(found.values())
+
+
+@cache
+def _says_its_structure(kind: type[Field]) -> bool:
+    """Whether the structure of a kind of field can be relied on: of a class from elsewhere only if it is its own."""
+    return kind.__module__.startswith("kempe.") or "structure" in vars(kind)
+
+
+def _plain(value: Any, number: Mapping[int, int]) -> Hashable | None:
+    """An attribute as part of a key: a plain value with its type, a known field by its number; None for all else."""
+    if isinstance(value, Field):
+        return ("field", number[id(value)]) if id(value) in number else None
+    if isinstance(value, tuple):
+        items = tuple(_plain(item, number) for item in value)
+        return None if None in items else ("tuple", *items)
+    simple = value is None or isinstance(value, np.generic) or type(value) in (bool, int, float, str)
+    return (type(value), value) if simple else None
+
+
 def as_field(value: Any, what: str) -> Field:
     """A value given to an element as a field: fields as they are, words and None as fixed choices, else a number."""
     if isinstance(value, Field):
@@ -361,11 +485,19 @@ class KernelSource(Source):
 
     def __init__(self, element: Element) -> None:
         self.t = ca.SX.sym("t")
-        self._parts = {part: ca.SX.sym(part.name, len(part.channels)) for part in element.parts()}
-        self.q = ca.vertcat(ca.SX(0, 1), *self._parts.values())
+        parts = element.parts()
+        ends = np.cumsum([0, *(len(part.channels) for part in parts)]).tolist()
+        self.q = ca.SX.sym("q", ends[-1])  # one name for all: what parts are called makes no difference
+        self._parts = dict(zip(parts, ca.vertsplit(self.q, ends), strict=True))
         self.v = ca.SX.sym("v", self.q.numel())
-        #: Mode and latched values, of an element that switches.
-        self.z = ca.SX.sym("z", 1 + len(element.latches) if element.modes else 0)
+        self.a = ca.SX.sym("a", self.q.numel())
+        #: Mode, latched values and, per row that is not always in force, whether it is, of an element that switches.
+        self.z = ca.SX.sym("z", 1 + len(element.latches) + len(element.conditional_rows()) if element.modes else 0)
+        sizes = [len(e.rows) for e in (element, *element.loads())]
+        #: Multipliers of its own rows, then of the elements whose load it uses.
+        self.lam = ca.SX.sym("lam", sum(sizes))
+        firsts = np.cumsum([0, *sizes])
+        self._first = {e: int(at) for e, at in zip((element, *element.loads()), firsts, strict=False)}
         self._p: list[ca.SX] = []
         self.arguments: list[ca.SX] = []
         self._pieces: list[ca.SX] = []
@@ -380,6 +512,15 @@ class KernelSource(Source):
 
         return mode, {name: self.z[1 + k] for k, name in enumerate(element.latches)}
 
+    def multipliers(self, element: Element) -> dict[str, Any]:
+        first = self._first[element]
+        return {row: self.lam[first + k] for k, row in enumerate(element.rows)}
+
+    def active(self, element: Element) -> list[Any]:
+        """Per row of an element: 1, or a symbol that is 1 where the row is in force and 0 where it is not."""
+        conditional, first = element.conditional_rows(), 1 + len(element.latches)
+        return [self.z[first + conditional.index(row)] if row in conditional else 1.0 for row in element.rows]
+
     def coordinates(self, part: Part) -> list[Any]:
         symbols = self._parts[part]
         return [symbols[k] for k in range(symbols.numel())]
@@ -387,6 +528,11 @@ class KernelSource(Source):
     def rate(self, expression: Any) -> ca.SX:
         """How fast an expression of the coordinates changes when they change at the rates ``v``."""
         return ca.jtimes(ca.SX(expression), self.q, self.v)
+
+    def second_rate(self, expression: Any) -> ca.SX:
+        """The second derivative of an expression of the coordinates, with their rates ``v`` and accelerations ``a``."""
+        along = self.rate(expression)
+        return ca.jtimes(ca.SX(expression), self.q, self.a) + ca.jtimes(along, self.q, self.v)
 
     def numbers(self, values: Sequence[Number]) -> list[Any]:
         fresh = [ca.SX.sym(f"p{len(self._p) + k}") for k in range(len(values))]
@@ -427,6 +573,9 @@ class DrawnSource(Source):
     def numbers(self, values: Sequence[Number]) -> list[Any]:
         return list(values)
 
+    def multipliers(self, element: Element) -> dict[str, Any]:
+        return dict.fromkeys(element.rows, 0.0)
+
     def table(self, table: Table, argument: Any) -> Any:
         return float(cubic(table.piece(evaluate([argument])[0]), evaluate([argument])[0]))
 
@@ -448,19 +597,20 @@ _traced: set[Hashable] = set()
 
 
 def trace(element: Element) -> None:
-    """Write an element's equations out once per structure, so that a mistake in them shows when it is added."""
+    """Write an element's equations out, once per structure, so that a mistake in them shows when it is added."""
     key = element.structure()
-    if key in _traced:
+    if key is not None and key in _traced:
         return
     view = element.view(KernelSource(element))
     if element.rows:
         element.phi(view)
-    if element.has_inertia:
+    if element.has_inertia and element.mass(view) is None:
         element.kinetic(view)
     equations = (element.weight, element.potential, element.damping, element.force, element.outputs, element.switches)
     for equation in equations:
         equation(view)
-    _traced.add(key)
+    if key is not None:
+        _traced.add(key)
 
 
 def check_name(name: Any, what: str) -> str:
@@ -473,8 +623,14 @@ def check_name(name: Any, what: str) -> str:
 
 
 def signature_of(function: Any) -> int:
-    """How many positional arguments a user's function takes (-1 when it takes any number)."""
-    kinds = [p.kind for p in inspect.signature(function).parameters.values()]
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
-        return -1
-    return sum(k in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for k in kinds)
+    """How many arguments a user's function is given: its positional parameters without a default.
+
+    A parameter with a default keeps it, whatever its place (``lambda body, k=0.5: ...``): it is never taken for the
+    time. -1 when the function takes any number (``*arguments``).
+    """
+    parameters = inspect.signature(function).parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    positional = [p for p in parameters if p.kind in kinds]
+    needed = [p for p in positional if p.default is inspect.Parameter.empty]
+    any_number = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
+    return -1 if any_number and len(needed) == len(positional) else len(needed)

@@ -45,7 +45,10 @@ class Curve(Field):
 
 
 class curve(Curve):
-    """A curve given by a Python function s -> (x, y), written with CasADi operations."""
+    """A curve given by a Python function s -> (x, y), written with CasADi operations.
+
+    Further arguments of the function need a default, which they keep.
+    """
 
     def __init__(self, function: Callable[[Any], Any], span: tuple[float, float] = (0.0, 2 * np.pi)) -> None:
         super().__init__(span)

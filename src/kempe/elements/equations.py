@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
 from kempe.elements.base import Element
+from kempe.elements.functions import digest
 from kempe.elements.parts import Coordinate
 
 
@@ -33,9 +35,13 @@ class SystemEquations(Element):
         return self._mass is not None
 
     def structure(self) -> Any:
+        return (SystemEquations, self._written_out)
+
+    @cached_property
+    def _written_out(self) -> tuple[Any, ...]:
+        given = [e is not None for e in (self._phi, self._mass, self._force)]
         outputs = [e for e in (self._phi, self._mass, self._force) if e is not None]
-        f = ca.Function("f", [self._q, self._v, self._t, self._p], outputs)
-        return (SystemEquations, self.rows, f.serialize())
+        return (*given, digest(ca.Function("f", [self._q, self._v, self._t, self._p], outputs)))
 
     def drives_rows(self) -> list[bool]:
         return [bool(ca.depends_on(self._phi[k], self._t)) for k in range(len(self.rows))]
@@ -54,9 +60,8 @@ class SystemEquations(Element):
     def phi(self, x: Any) -> Any:
         return self._written(self._phi, x)
 
-    def kinetic(self, x: Any) -> Any:
-        v = ca.vertcat(*[x.d(q) for q in x.coordinates])
-        return v.T @ self._written(self._mass, x) @ v / 2
+    def mass(self, x: Any) -> Any:
+        return self._written(self._mass, x)
 
     def force(self, x: Any) -> Any:
         return 0.0 if self._force is None else self._written(self._force, x)

@@ -60,7 +60,10 @@ class Characteristic(Field):
 
 
 def characteristic(law: Any, measured: str, what: str) -> tuple[Characteristic | None, Expression | None]:
-    """What a spring's ``law`` means: a table of its deformation, or a function of what it measures and its rate."""
+    """What a spring's ``law`` means: a table of its deformation, or a function of what it measures and its rate.
+
+    A function that takes a third argument gets the time; arguments with a default keep it and do not count.
+    """
     if law is None:
         return None, None
     if isinstance(law, spline):
@@ -74,7 +77,10 @@ def characteristic(law: Any, measured: str, what: str) -> tuple[Characteristic |
         )
     takes = signature_of(law)
     if takes not in (-1, 2, 3):
-        raise ModelError(f"{what}: the law takes {takes} arguments; it is given {measured} and rate (and the time)")
+        raise ModelError(
+            f"{what}: the law takes {takes} arguments (those with a default not counted); "
+            f"it is given {measured} and rate (and the time)"
+        )
     function = law if takes != 2 else lambda value, rate, t: law(value, rate)
     return None, scalar_expression(function, [measured, "rate", "t"], f"{what}: the law")
 
@@ -146,9 +152,9 @@ class Spring(SpringDamper):
 
     Equations 2.10 to 2.16 of Haug, Wehage and Barman (1981). ``length`` is the free length l_0, as drawn if not given.
     ``force`` is F: a number, a law of time or a function of time. ``law`` is a function law(length, rate) or
-    law(length, rate, t) that gives a tension, or kp.spline(deformations, tensions). A tension pulls the points
-    together. Stiffness and spline store elastic energy, damping dissipates; what force and a function supply counts
-    as supplied energy.
+    law(length, rate, t) that gives a tension (arguments with a default keep it), or kp.spline(deformations, tensions).
+    A tension pulls the points together. Stiffness and spline store elastic energy, damping dissipates; what force and a
+    function supply counts as supplied energy.
 
     At length zero a spring has no direction: its force is taken as zero there, and jumps. With a free length of zero
     the elastic energy is k d.d / 2, which is smooth everywhere.

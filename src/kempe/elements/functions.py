@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
@@ -10,6 +11,11 @@ import casadi as ca
 from kempe.elements.base import Field, Source, failed_on_symbols
 from kempe.elements.numbers import Number, parameters_of
 from kempe.errors import ModelError
+
+
+def digest(function: ca.Function) -> bytes:
+    """What a function computes, in few bytes: equal digests mean equal instructions."""
+    return hashlib.sha256(function.serialize().encode()).digest()
 
 
 class Expression(Field):
@@ -24,7 +30,7 @@ class Expression(Field):
         self.parameters = parameters_of(value, symbols, what)
         self._symbols = [symbols, ca.vertcat(ca.SX(0, 1), *map(ca.SX, self.parameters))]
         nameless = [ca.SX.sym("x", s.numel()) for s in self._symbols]  # what symbols are called makes no difference
-        self._key = ca.Function("f", nameless, ca.substitute([value], self._symbols, nameless)).serialize()
+        self._key = digest(ca.Function("f", nameless, ca.substitute([value], self._symbols, nameless)))
 
     def data(self) -> Iterable[Number]:
         return list(self.parameters)

@@ -255,6 +255,8 @@ class Gear(Element):
 class Belt(Gear):
     """A belt or chain over two wheels: the rims move alike (oppositely when crossed)."""
 
+    aside = Element.aside | {"radii"}
+
     def __init__(self, name: str, i: Any, j: Any, *, radii: Any, crossed: bool = False, carrier: Any = None) -> None:
         ri, rj = (positive(r, f"belt '{name}': radius") for r in vector(radii, f"belt '{name}': radii"))
         self.radii = (ri, rj)  # for drawings

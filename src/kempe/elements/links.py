@@ -50,6 +50,8 @@ class RigidLink(Element):
     mass matrix is constant (for a uniform bar m/6 [2 1; 1 2] in each direction).
     """
 
+    aside = Element.aside | {"carrier"}
+
     def __init__(
         self,
         name: str,

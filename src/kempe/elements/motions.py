@@ -153,7 +153,10 @@ class spline(Law):
 
 
 class traced(Law):
-    """A user's Python function of time, written with CasADi operations (``lambda t: kp.sin(3 * t) + L``)."""
+    """A user's Python function of time, written with CasADi operations (``lambda t: kp.sin(3 * t) + L``).
+
+    It is given the time and nothing else; further arguments need a default, which they keep.
+    """
 
     def __init__(self, function: Callable[[Any], Any], what: str) -> None:
         super().__init__()

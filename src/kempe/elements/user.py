@@ -17,7 +17,10 @@ from kempe.errors import ModelError
 
 
 class UserElement(Element):
-    """An element whose equations are a user's function of parts, and of time if it takes one argument more."""
+    """An element whose equations are a user's function of parts, and of time if it takes one argument more.
+
+    Arguments with a default keep it: they are neither parts nor the time.
+    """
 
     def __init__(self, name: str, what: str, function: Callable[..., Any], parts: tuple[Any, ...]) -> None:
         if not callable(function):
@@ -27,7 +30,10 @@ class UserElement(Element):
                 raise ModelError(f"{what}: {part!r} is not a part, marker or coordinate of a model")
         takes = signature_of(function)
         if takes not in (-1, len(parts), len(parts) + 1):
-            raise ModelError(f"{what}: the function takes {takes} arguments, but {len(parts)} parts were given")
+            raise ModelError(
+                f"{what}: the function takes {takes} arguments (those with a default not counted), "
+                f"but {len(parts)} parts were given"
+            )
         super().__init__(name, parts=list(parts))
         source = KernelSource(self)
         arguments = [self.seen(field.symbolic(source), source) for field in self.given]
@@ -66,6 +72,8 @@ class UserElement(Element):
 
 class UserConstraint(UserElement):
     """A constraint given as a Python function of parts (and, if it takes one argument more or any number, of time).
+
+    Arguments with a default keep it and do not count.
 
     A body arrives with ``x``, ``y``, ``angle`` and ``point(s)``; a marker or point with its position ``r``; a
     coordinate as a number. Design parameters may be used from the surrounding scope.
@@ -121,6 +129,8 @@ _EFFORTS = {3: "(Fx, Fy, M)", 2: "(Fx, Fy)", 1: "one number"}
 
 class UserForce(UserElement):
     """A force given as a Python function of parts (and, if it takes one argument more or any number, of time).
+
+    Arguments with a default keep it and do not count.
 
     A body arrives with ``x``, ``y``, ``angle``, ``vx``, ``vy``, ``omega``, ``point(s)`` and ``velocity(s)``; a marker,
     point or bar with its position ``r`` and velocity ``v``; a coordinate or quantity with ``value`` and ``rate``. The

@@ -1,7 +1,4 @@
-"""A CasADi function written out as LLVM IR, one line or two per CasADi instruction.
-
-The function must have one dense input vector ``x`` and one dense output vector ``y``; the IR defines
-``void NAME(double* x, double* y)``. CasADi's work vector is turned into single-assignment registers on the fly.
+"""CasADi operations as LLVM IR, one line or two each.
 
 Two rules keep a quantity that is undefined on the untaken side of an if-else (a square root of a negative
 penetration, say) from leaking NaN into the result:
@@ -19,13 +16,20 @@ from collections.abc import Callable
 
 import casadi as ca
 
+#: How many directional derivatives are computed side by side.
+LANES = 8
+
 
 class UnsupportedOperation(Exception):
     """An operation of the expression has no machine code (the message names it)."""
 
 
-def _binary(instruction: str) -> Callable[[str, str], str]:
-    return lambda a, b: f"{instruction} double {a}, {b}"
+#: The type of a number, and of LANES of them side by side.
+DOUBLE, WIDE = "double", f"<{LANES} x double>"
+
+
+def _binary(instruction: str) -> Callable[..., str]:
+    return lambda a, b, kind=DOUBLE: f"{instruction} {kind} {a}, {b}"
 
 
 def _call(name: str) -> Callable[..., str]:
@@ -40,9 +44,9 @@ ARITHMETIC: dict[int, Callable[..., str]] = {
     ca.OP_DIV: _binary("fdiv"),
     ca.OP_FMOD: _call("fmod"),
     ca.OP_REMAINDER: _call("remainder"),
-    ca.OP_NEG: lambda a: f"fneg double {a}",
+    ca.OP_NEG: lambda a, kind=DOUBLE: f"fneg {kind} {a}",
     ca.OP_SQ: lambda a: f"fmul double {a}, {a}",
-    ca.OP_TWICE: lambda a: f"fadd double {a}, {a}",
+    ca.OP_TWICE: lambda a, kind=DOUBLE: f"fadd {kind} {a}, {a}",
     ca.OP_INV: lambda a: f"fdiv double 1.0, {a}",
     ca.OP_SQRT: _call("llvm.sqrt.f64"),
     ca.OP_FABS: _call("llvm.fabs.f64"),
@@ -74,6 +78,9 @@ ARITHMETIC: dict[int, Callable[..., str]] = {
     ca.OP_FMAX: _call("fmax"),
 }
 
+#: What a derivative does with the derivatives of its arguments; these take several directions side by side.
+_LINEAR = {ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_TWICE}
+
 #: CasADi comparison -> LLVM floating-point predicate (``une`` so that NaN differs from everything, as in C).
 COMPARISONS: dict[int, str] = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une"}
 
@@ -97,7 +104,7 @@ _LIBM_UNARY = [
 ]
 _LIBM_BINARY = ["pow", "atan2", "fmod", "remainder", "hypot", "fmin", "fmax"]
 _INTRINSICS_UNARY = ["sqrt", "fabs", "floor", "ceil", "sin", "cos"]
-_DECLARATIONS = "\n".join(
+DECLARATIONS = "\n".join(
     [f"declare double @{n}(double) nounwind readnone" for n in _LIBM_UNARY]
     + [f"declare double @{n}(double, double) nounwind readnone" for n in _LIBM_BINARY]
     + [f"declare double @llvm.{n}.f64(double)" for n in _INTRINSICS_UNARY]
@@ -105,49 +112,79 @@ _DECLARATIONS = "\n".join(
 )
 
 
-def _literal(value: float) -> str:
+def literal(value: float) -> str:
     """A double as LLVM's exact hexadecimal literal."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-class _Emitter:
-    """Keeps the lines, the register of each work slot and the truth values seen so far."""
+_ZERO = literal(0.0)
 
-    def __init__(self, n_work: int) -> None:
+
+class Emitter:
+    """Keeps the lines of one function and the truth values seen so far."""
+
+    def __init__(self) -> None:
         self.lines: list[str] = []
-        self.work: list[str] = [_literal(0.0)] * n_work
         self.truths: dict[str, str] = {}  # double register holding 0 or 1 -> its i1 register
-        self.guards: dict[str, str] = {}  # double register -> the i1 register without which it is zero
+        self.guards: dict[str, str] = {}  # register -> the i1 register without which it is zero
+        self._spread: dict[str, str] = {}  # double register -> the same in all lanes
         self._count = 0
 
     def register(self, right_hand_side: str) -> str:
+        """A new register with a value."""
         self._count += 1
         name = f"%r{self._count}"
         self.lines.append(f"  {name} = {right_hand_side}")
         return name
 
+    def load(self, kind: str, array: str, place: int) -> str:
+        """A number from an array."""
+        pointer = self.register(f"getelementptr {kind}, ptr {array}, i64 {place}")
+        return self.register(f"load {kind}, ptr {pointer}")
+
+    def store(self, kind: str, value: str, array: str, place: int) -> None:
+        """Put a number into an array."""
+        pointer = self.register(f"getelementptr {kind}, ptr {array}, i64 {place}")
+        self.lines.append(f"  store {kind} {value}, ptr {pointer}")
+
     def truth_of(self, value: str) -> str:
         """The i1 register that says whether a double is non-zero."""
-        return self.truths.get(value) or self.register(f"fcmp une double {value}, {_literal(0.0)}")
+        return self.truths.get(value) or self.register(f"fcmp une double {value}, {_ZERO}")
 
     def from_truth(self, bit: str) -> str:
+        """A truth as 0 or 1."""
         value = self.register(f"uitofp i1 {bit} to double")
         self.truths[value] = self.guards[value] = bit
         return value
 
-    def guarded(self, bit: str, value: str) -> str:
+    def guarded(self, bit: str, value: str, kind: str = DOUBLE) -> str:
         """A value that is zero unless a condition holds."""
-        result = self.select(bit, value, _literal(0.0))
+        result = self.select(bit, value, _ZERO if kind == DOUBLE else "zeroinitializer", kind)
         self.guards[result] = bit
         return result
 
-    def select(self, bit: str, yes: str, no: str) -> str:
-        return self.register(f"select i1 {bit}, double {yes}, double {no}")
+    def select(self, bit: str, yes: str, no: str, kind: str = DOUBLE) -> str:
+        """One of two values."""
+        return self.register(f"select i1 {bit}, {kind} {yes}, {kind} {no}")
 
-    def operation(self, op: int, args: list[str]) -> str:
-        zero = _literal(0.0)
+    def spread(self, value: str) -> str:
+        """A double in all lanes."""
+        if value not in self._spread:
+            first = self.register(f"insertelement {WIDE} poison, double {value}, i32 0")
+            copied = f"shufflevector {WIDE} {first}, {WIDE} poison, <{LANES} x i32> zeroinitializer"
+            self._spread[value] = self.register(copied)
+            if value in self.guards:
+                self.guards[self._spread[value]] = self.guards[value]
+        return self._spread[value]
+
+    def operation(self, op: int, args: list[str], kind: str = DOUBLE) -> str:
+        """The result of a CasADi operation."""
         if op == ca.OP_ASSIGN or op == ca.OP_LIFT:
             return args[0]
+        if op == ca.OP_IF_ELSE_ZERO:
+            return self.guarded(self.truth_of(args[0]), args[1], kind)
+        if kind != DOUBLE and op not in _LINEAR:
+            raise UnsupportedOperation(f"the operation '{_NAMES.get(op, op)}' is not linear")
         if op in COMPARISONS:
             return self.from_truth(self.register(f"fcmp {COMPARISONS[op]} double {args[0]}, {args[1]}"))
         if op == ca.OP_NOT:
@@ -156,43 +193,23 @@ class _Emitter:
             word = "and" if op == ca.OP_AND else "or"
             bits = [self.truth_of(a) for a in args]
             return self.from_truth(self.register(f"{word} i1 {bits[0]}, {bits[1]}"))
-        if op == ca.OP_IF_ELSE_ZERO:
-            return self.guarded(self.truth_of(args[0]), args[1])
         if op == ca.OP_SIGN:
-            positive = self.register(f"fcmp ogt double {args[0]}, {zero}")
-            negative = self.register(f"fcmp olt double {args[0]}, {zero}")
+            positive = self.register(f"fcmp ogt double {args[0]}, {_ZERO}")
+            negative = self.register(f"fcmp olt double {args[0]}, {_ZERO}")
             # a zero and a NaN are returned as they are
-            return self.select(positive, _literal(1.0), self.select(negative, _literal(-1.0), args[0]))
+            return self.select(positive, literal(1.0), self.select(negative, literal(-1.0), args[0]))
         if op in ARITHMETIC:
-            result = self.register(ARITHMETIC[op](*args))
-            bits = [self.guards[a] for a in args if a in self.guards]
-            if op == ca.OP_MUL and bits:
-                both = bits[0] if len(bits) == 1 else self.register(f"and i1 {bits[0]}, {bits[1]}")
-                return self.guarded(both, result)
-            if op == ca.OP_DIV and args[0] in self.guards:
-                return self.guarded(self.guards[args[0]], result)
-            if op in (ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ) and bits:
-                self.guards[result] = bits[0]
-            return result
+            return self._arithmetic(op, args, kind)
         raise UnsupportedOperation(f"the operation '{_NAMES.get(op, op)}' has no machine code")
 
-
-def emit(function: ca.Function, name: str = "kernel") -> str:
-    """The LLVM IR of an SX function with one dense input vector and one dense output vector."""
-    out = _Emitter(function.sz_w())
-    for k in range(function.n_instructions()):
-        op = function.instruction_id(k)
-        where_in, where_out = function.instruction_input(k), function.instruction_output(k)
-        if op == ca.OP_INPUT:
-            pointer = out.register(f"getelementptr double, ptr %x, i64 {where_in[1]}")
-            out.work[where_out[0]] = out.register(f"load double, ptr {pointer}")
-        elif op == ca.OP_OUTPUT:
-            pointer = out.register(f"getelementptr double, ptr %y, i64 {where_out[1]}")
-            out.lines.append(f"  store double {out.work[where_in[0]]}, ptr {pointer}")
-        elif op == ca.OP_CONST:
-            out.work[where_out[0]] = _literal(function.instruction_constant(k))
-        else:
-            out.work[where_out[0]] = out.operation(op, [out.work[i] for i in where_in])
-    body = "\n".join(out.lines)
-    signature = f"define void @{name}(ptr noalias nocapture readonly %x, ptr noalias nocapture writeonly %y) nounwind"
-    return f"{_DECLARATIONS}\n{signature} {{\nentry:\n{body}\n  ret void\n}}\n"
+    def _arithmetic(self, op: int, args: list[str], kind: str) -> str:
+        result = self.register(ARITHMETIC[op](*args) if kind == DOUBLE else ARITHMETIC[op](*args, kind=kind))
+        bits = [self.guards[a] for a in args if a in self.guards]
+        if op == ca.OP_MUL and bits:
+            both = bits[0] if len(bits) == 1 else self.register(f"and i1 {bits[0]}, {bits[1]}")
+            return self.guarded(both, result, kind)
+        if op == ca.OP_DIV and args[0] in self.guards:
+            return self.guarded(self.guards[args[0]], result, kind)
+        if op in (ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ) and bits:
+            self.guards[result] = bits[0]
+        return result

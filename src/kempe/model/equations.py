@@ -61,11 +61,15 @@ class EquationsModel(Model):
 class _Names(SimpleNamespace):
     """Named scalars that can also be reached by index."""
 
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        self.__values = list(named.values())
+
     def __getitem__(self, k: int) -> Any:
-        return list(vars(self).values())[k]
+        return self.__values[k]
 
     def __len__(self) -> int:
-        return len(vars(self))
+        return len(self.__values)
 
 
 def _named(symbols: ca.SX, names: Sequence[str]) -> _Names:
@@ -101,13 +105,13 @@ def _mass(name: str, function: Any, q: Any, p: Any, n: int) -> ca.SX:
         raise ModelError(f"equations '{name}': the mass matrix must be {n} rows of {n} expressions") from None
     if matrix.shape != (n, n):
         raise ModelError(f"equations '{name}': the mass matrix is {matrix.shape}, but there are {n} coordinates")
-    if not ca.is_equal(ca.simplify(matrix - matrix.T), ca.SX(n, n), 2) and not _looks_symmetric(matrix):
+    if not _looks_symmetric(matrix):
         raise ModelError(f"equations '{name}': the mass matrix is not symmetric")
     return matrix
 
 
 def _looks_symmetric(matrix: ca.SX) -> bool:
-    """Whether a matrix is symmetric at a random point."""
+    """Whether a matrix is symmetric at some point (to simplify a large one takes longer than to compile it)."""
     symbols = ca.vertcat(ca.SX(0, 1), *ca.symvar(matrix))
     point = [0.37 + 0.61 * k for k in range(symbols.numel())]
     gap = ca.Function("gap", [symbols], [ca.norm_inf(ca.densify(matrix - matrix.T)), ca.norm_inf(ca.densify(matrix))])(

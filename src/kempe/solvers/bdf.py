@@ -11,87 +11,71 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers import quasi_definite as qd
-from kempe.solvers.bookkeeping import accumulate, after_step
-from kempe.solvers.course import (
-    AL,
-    ALPHA,
-    BUDGET,
-    END,
-    EVALUATIONS,
-    FACTORISATIONS,
-    FAILED,
-    FRESH,
-    KIND,
-    MEMORY,
-    MEMORY_2,
-    ORDER,
-    OWN,
-    PATIENCE,
-    PAUSE,
-    RATE,
-    REACHED,
-    REDUNDANT,
-    REJECTED,
-    RUNAWAY,
-    SMALLEST,
-    STEP,
-    SWITCHED,
-    TOLERANCE,
-    H,
-    Q,
-    T,
-    V,
-    next_step,
-    settle,
-    step_end,
-    sweeps,
-)
-from kempe.solvers.jit import compiled, entry
-from kempe.solvers.motion import PLAN, RESIDUAL, TANGENT, VELOCITY, place_all, share
-from kempe.solvers.pack import part
-from kempe.solvers.program import load_weights, run
+from kempe.solvers.course import FAILED, PATIENCE, REACHED, Course, refinements
+from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Real
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.motion import Equations, Work, factor_step, place_all, run_program, share, solve
+from kempe.solvers.program import load_weights
 
-INDEX3, STABILISED = 0, 1
 MAX_ORDER = 5
 GAMMA = np.array([0.0, 1.0, 1.5, 11.0 / 6.0, 25.0 / 12.0, 137.0 / 60.0])  # sums of 1/j
 ERROR = 1.0 / np.arange(1.0, MAX_ORDER + 3)  # ERROR[k]: constant of the local error at order k
-
-# rows of course.f, of length 2 n: differences 0..7, predictor, psi, correction, scratch; then three small matrices
-PREDICTED, PSI, CORRECTION, SCRATCH, MATRICES = 8, 9, 10, 11, 19
-ROWS = 20
 SIDE = MAX_ORDER + 1
 
 
-def columns(n: int) -> int:
-    """How long the rows must be."""
-    return max(2 * n, 3 * SIDE * SIDE)
+class Memory(Frame):
+    """What the method keeps from step to step; vectors are [q, v]."""
+
+    differences: FloatRows  # backward differences 0..7 at equal spacing
+    spacing: Real  # that spacing
+    predicted: Floats
+    psi: Floats  # what the formula has of known differences
+    correction: Floats
+    scratch: FloatRows  # of a change of step
+    change: FloatRows  # three small matrices for that
+    order: Count  # of the next step
+    used: Count  # of the last step
+    highest: Count  # the highest order allowed
+    stabilised: Count  # 1: index 2 with a second multiplier; 0: index 3
+    taken: Count  # steps taken at this order and step
+    matrix_step: Real  # c of the matrix at hand, 0 for none
+    renew: Count  # 1 where the matrix has grown too old
 
 
-@compiled
-def restart(eq, course):
-    """Begin with order 1 from the present state."""
-    s, n, f = course.s, eq.scale.shape[0], course.f
-    for k in range(f.shape[0]):
+def new_memory(n: int, m: int) -> Memory:
+    """Memory for a system."""
+    vectors = {name: np.zeros(2 * n) for name in ("predicted", "psi", "correction")}
+    rows = {"differences": np.zeros((8, 2 * n)), "scratch": np.zeros((8, 2 * n))}
+    return Memory(**vectors, **rows, change=np.zeros((3, SIDE * SIDE)), highest=MAX_ORDER)
+
+
+@piece
+def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
+    """Begin with order 1 from the present state, with a step that suits it."""
+    n, D, now = eq.n, memory.differences, course.now
+    if course.fixed > 0.0:
+        course.step = course.fixed
+    else:
+        fast = 0.0
+        for i in range(n):
+            fast = max(fast, abs(now.al[i]) / eq.scale[i], abs(now.v[i]) / eq.scale[i] * course.rate)
+        course.step = min(course.step, np.sqrt(0.25 * course.tolerance / max(fast, 1e-300)))
+    for k in range(8):
         for i in range(2 * n):
-            f[k, i] = 0.0
+            D[k, i] = 0.0
     for i in range(n):
-        f[0, i] = course.x[Q, i]
-        f[0, n + i] = course.x[V, i]
-        f[1, i] = s[H] * course.x[V, i]
-        f[1, n + i] = s[H] * course.x[AL, i]
-    s[SWITCHED] = 0.0
-    s[OWN] = 0.0
-    s[ORDER] = 1.0
-    s[MEMORY] = 0.0  # c of the matrix at hand: none
-    s[MEMORY_2] = 0.0  # steps taken at this order and step
+        D[0, i], D[0, n + i] = now.q[i], now.v[i]
+        D[1, i], D[1, n + i] = course.step * now.v[i], course.step * now.al[i]
+    memory.spacing = course.step
+    memory.order, memory.taken, memory.matrix_step = 1, 0, 0.0
+    return REACHED
 
 
 @compiled
-def change_step(eq, course, order, factor):
-    """Differences for a step changed by a factor, by interpolation."""
-    f, n = course.f, eq.scale.shape[0]
-    M, U, R = f[MATRICES], f[MATRICES, SIDE * SIDE :], f[MATRICES, 2 * SIDE * SIDE :]
+def _change_step(memory, order, h):
+    """Differences for another step, by interpolation."""
+    D, scratch, factor = memory.differences, memory.scratch, h / memory.spacing
+    M, U, R = memory.change[0], memory.change[1], memory.change[2]
     for j in range(order + 1):
         M[j] = U[j] = 1.0
         for i in range(1, order + 1):
@@ -102,60 +86,83 @@ def change_step(eq, course, order, factor):
             R[SIDE * i + j] = 0.0
             for k in range(order + 1):
                 R[SIDE * i + j] += M[SIDE * i + k] * U[SIDE * k + j]
-    for column in range(2 * n):
+    for column in range(D.shape[1]):
         for i in range(order + 1):
             total = 0.0
             for k in range(order + 1):
-                total += R[SIDE * k + i] * f[k, column]
-            f[SCRATCH + i, column] = total
+                total += R[SIDE * k + i] * D[k, column]
+            scratch[i, column] = total
         for i in range(order + 1):
-            f[i, column] = f[SCRATCH + i, column]
+            D[i, column] = scratch[i, column]
+    memory.spacing = h
+    memory.taken = 0
 
 
 @compiled
-def _state(eq, course, c, q, v, al):
+def _put_state(eq, memory, c, state):
     """Velocities and accelerations from the correction of q (index 3), or accelerations from that of v (index 2)."""
-    s, f, n = course.s, course.f, eq.scale.shape[0]
+    n, predicted, psi, correction = eq.n, memory.predicted, memory.psi, memory.correction
     for i in range(n):
-        q[i] = f[PREDICTED, i] + f[CORRECTION, i]
-        if s[KIND] == INDEX3:
-            f[CORRECTION, n + i] = (f[PSI, i] + f[CORRECTION, i]) / c - f[PREDICTED, n + i]
-        v[i] = f[PREDICTED, n + i] + f[CORRECTION, n + i]
-        al[i] = (f[PSI, n + i] + f[CORRECTION, n + i]) / c
+        state.q[i] = predicted[i] + correction[i]
+        if memory.stabilised == 0:
+            correction[n + i] = (psi[i] + correction[i]) / c - predicted[n + i]
+        state.v[i] = predicted[n + i] + correction[n + i]
+        state.al[i] = (psi[n + i] + correction[n + i]) / c
 
 
 @compiled
-def _newton(eq, wk, course, t, c, q, v, al):
-    """The corrector; 0 when converged."""
-    s, f, n, m = course.s, course.f, eq.scale.shape[0], eq.row_scale.shape[0]
-    plan = part(eq.indices, PLAN)
-    rhs, x, w = wk.w[3], wk.w[4], wk.w[10]
-    fresh = s[MEMORY] != c or s[FRESH] > 0
-    if s[MEMORY] != c:
-        load_weights(eq.layout, 1.0, c, c * c, wk.x)
-    index3 = s[KIND] == INDEX3
+def _to_positions(eq, wk, memory, state):
+    """The second multiplier of the stabilised form: move the positions to Phi = 0; how far, and the violation."""
+    n, m, x = eq.n, eq.m, wk.correction
     for i in range(n):
-        f[CORRECTION, n + i] = 0.0
+        wk.rhs[i] = 0.0
+        state.q[i] = memory.predicted[i] + memory.correction[i]
+    place_all(eq, wk, state)
+    run_program(eq.velocity, wk)
+    violated, size = 0.0, 0.0
+    for k in range(m):
+        wk.rhs[n + k] = -wk.out[k]
+        violated = max(violated, abs(wk.out[k]) / eq.row_scale[k])
+    solve(eq, wk)
+    for i in range(n):
+        memory.correction[i] += x[i]
+        move = abs(x[i]) / eq.scale[i]
+        if not move <= size:
+            size = move
+    return size, violated
+
+
+@compiled
+def _newton(eq, wk, course, memory, c):
+    """The corrector; whether it converged. The new state is in ``course.next``."""
+    n, m, state, correction = eq.n, eq.m, course.next, memory.correction
+    rhs, x = wk.rhs, wk.correction
+    fresh = memory.matrix_step != c or memory.renew > 0
+    if memory.matrix_step != c:
+        load_weights(eq.layout, 1.0, c, c * c, wk.x)
+    index3 = memory.stabilised == 0
+    for i in range(n):
+        correction[n + i] = 0.0
         # index 2: the formula q' = v holds from the start; what the second multiplier adds comes on top
-        f[CORRECTION, i] = 0.0 if index3 else c * f[PREDICTED, n + i] - f[PSI, i]
+        correction[i] = 0.0 if index3 else c * memory.predicted[n + i] - memory.psi[i]
     for j in range(m):
-        al[n + j] = course.x[AL, n + j]
-    close = max(min(1e-11, 1e-3 * s[TOLERANCE]), 1e-14)
+        state.al[n + j] = course.now.al[n + j]
+    close = max(min(1e-11, 1e-3 * course.tolerance), 1e-14)
     last, theta, renewed = 0.0, 1.0, fresh
-    patience = PATIENCE if s[REDUNDANT] > 0 else 0
+    patience = PATIENCE if course.redundant > 0 else 0
     for iteration in range(12):
-        _state(eq, course, c, q, v, al)
-        place_all(eq, wk, q, v, al, t)
-        s[EVALUATIONS] += 1
+        _put_state(eq, memory, c, state)
+        place_all(eq, wk, state)
+        course.evaluations += 1
         if fresh:
-            run(part(eq.indices, TANGENT), wk.x, wk.y, wk.out)
-            s[FACTORISATIONS] += 1
-            s[MEMORY] = c
-            if not qd.factor(plan, wk.out[n + m :], eq.step_shift, wk.lu, w):
-                s[MEMORY] = 0.0
-                return 1
+            run_program(eq.tangent, wk)
+            course.factorisations += 1
+            memory.matrix_step = c
+            if factor_step(eq, wk) == 0:
+                memory.matrix_step = 0.0
+                return False
         else:
-            run(part(eq.indices, RESIDUAL), wk.x, wk.y, wk.out)
+            run_program(eq.residual, wk)
         violated = 0.0
         for i in range(n):
             rhs[i] = -wk.out[i]
@@ -163,48 +170,35 @@ def _newton(eq, wk, course, t, c, q, v, al):
             rhs[n + k] = -wk.out[n + k] / (c * c)
             violated = max(violated, abs(wk.out[n + k]) / eq.row_scale[k])
         if not index3:
-            run(part(eq.indices, VELOCITY), wk.x, wk.y, wk.out)
+            run_program(eq.velocity, wk)
             for k in range(m):
                 rhs[n + k] = -wk.out[m + k] / c
-        qd.solve(plan, wk.lu, rhs, x, w)
+        solve(eq, wk)
         size = 0.0
         for i in range(n):
-            if index3:
-                f[CORRECTION, i] += c * c * x[i]
-            else:
-                f[CORRECTION, n + i] += c * x[i]
-                f[CORRECTION, i] += c * c * x[i]
-            step = abs(c * c * x[i]) / eq.scale[i]
-            if not step <= size:
-                size = step
+            if not index3:
+                correction[n + i] += c * x[i]
+            correction[i] += c * c * x[i]
+            move = abs(c * c * x[i]) / eq.scale[i]
+            if not move <= size:
+                size = move
         for k in range(m):
-            al[n + k] += x[n + k]
+            state.al[n + k] += x[n + k]
         if not index3:
-            for i in range(n):
-                rhs[i] = 0.0
-                q[i] = f[PREDICTED, i] + f[CORRECTION, i]
-            place_all(eq, wk, q, v, al, t)
-            run(part(eq.indices, VELOCITY), wk.x, wk.y, wk.out)
-            for k in range(m):
-                rhs[n + k] = -wk.out[k]
-                violated = max(violated, abs(wk.out[k]) / eq.row_scale[k])
-            qd.solve(plan, wk.lu, rhs, x, w)
-            for i in range(n):
-                f[CORRECTION, i] += x[i]
-                step = abs(x[i]) / eq.scale[i]
-                if not step <= size:
-                    size = step
+            move, violated = _to_positions(eq, wk, memory, state)
+            if not move <= size:
+                size = move
         if not size < 1e3:
-            s[MEMORY] = 0.0
-            return 1
+            memory.matrix_step = 0.0
+            return False
         if iteration > 0:
             theta = 0.0 if size < 1e-15 else size / max(last, 1e-300)
             if theta > 0.2 and size > 0.1 * close:
                 if theta > 2.0 and renewed:
                     patience -= 1
                 if patience < 0 or iteration > 9:
-                    s[MEMORY] = 0.0
-                    return 1
+                    memory.matrix_step = 0.0
+                    return False
                 renewed = fresh = True
                 last = size
                 if not (size < close and violated < close):
@@ -214,112 +208,114 @@ def _newton(eq, wk, course, t, c, q, v, al):
         fresh = False
         last = size
         if (iteration > 0 and size * theta < close * (1.0 - theta)) or (size < close and violated < close):
-            s[FRESH] = 1.0 if iteration > 0 and theta > 0.1 else 0.0
-            _state(eq, course, c, q, v, al)
-            return 0
-    s[MEMORY] = 0.0
-    return 1
+            memory.renew = 1 if iteration > 0 and theta > 0.1 else 0
+            _put_state(eq, memory, c, state)
+            return True
+    memory.matrix_step = 0.0
+    return False
 
 
 @compiled
-def _norm(eq, course, row, factor):
+def _norm(eq, course, memory, row, factor):
     """The size of a row of differences in units of the tolerance: positions, and velocities in the stabilised form."""
-    s, f, n = course.s, course.f, eq.scale.shape[0]
-    total, rate = 0.0, max(s[RATE], 1e-300)
-    both = s[KIND] == STABILISED
+    n, total, rate = eq.n, 0.0, max(course.rate, 1e-300)
+    both = memory.stabilised > 0
     for i in range(n):
-        total += (f[row, i] / eq.scale[i]) ** 2
+        total += (row[i] / eq.scale[i]) ** 2
         if both:
-            total += (f[row, n + i] / (eq.scale[i] * rate)) ** 2
-    return factor * np.sqrt(total / (2 * n if both else n)) / s[TOLERANCE]
+            total += (row[n + i] / (eq.scale[i] * rate)) ** 2
+    return factor * np.sqrt(total / (2 * n if both else n)) / course.tolerance
 
 
-@entry
-def advance(eq, wk, course):
-    """Integrate until the end, an event that stops, or trouble."""
-    s, f, n = course.s, course.f, eq.scale.shape[0]
-    q, v, al = wk.w[0], wk.w[1], wk.w[2]
-    while s[T] < s[END]:
-        if s[SWITCHED] > 0:
-            restart(eq, course)
-        if s[BUDGET] <= 0:
-            return PAUSE
-        s[BUDGET] -= 1
-        order = int(s[ORDER])
-        h = next_step(course, False)
-        if h != s[H]:
-            change_step(eq, course, order, h / s[H])
-            s[H] = h
-            s[MEMORY_2] = 0.0
-        alpha = GAMMA[order]
-        c = h / alpha
-        for i in range(2 * n):
-            predicted, psi = 0.0, 0.0
-            for k in range(order + 1):
-                predicted += f[k, i]
-                if k > 0:
-                    psi += GAMMA[k] * f[k, i]
-            f[PREDICTED, i] = predicted
-            f[PSI, i] = psi / alpha
-        t = step_end(course, h)
-        code = _newton(eq, wk, course, t, c, q, v, al)
-        error = 0.0
-        if code == 0:
-            error = _norm(eq, course, CORRECTION, ERROR[order])
-            if not error <= 1.0 and s[STEP] == 0:
-                code = 2
-        if code != 0:
-            s[REJECTED] += 1
-            if s[STEP] > 0 or h < s[SMALLEST]:
-                return FAILED
-            factor = 0.5
-            if code == 2:
-                factor = max(0.2, 0.9 * error ** (-1.0 / (order + 1))) if error < np.inf else 0.2
-            change_step(eq, course, order, factor)
-            s[H] = factor * h
-            s[MEMORY_2] = 0.0
-            s[MEMORY] = 0.0
-            continue
-        if s[REDUNDANT] > 0:
-            share(eq, course.beside, q[:n], v[:n], t, sweeps(course), al[n:])
-        if settle(eq, course, t, q, v, al) != REACHED:
-            return RUNAWAY
-        for i in range(2 * n):
-            d = f[CORRECTION, i]
-            f[order + 2, i] = d - f[order + 1, i]
-            f[order + 1, i] = d
-            for k in range(order, -1, -1):
-                f[k, i] += f[k + 1, i]
-        accumulate(eq, wk, course)
-        s[MEMORY_2] += 1
-        if s[STEP] > 0:
-            if s[MEMORY_2] > order and order < s[ALPHA]:
-                s[ORDER] = order + 1
-                s[MEMORY_2] = 0.0
-        elif s[MEMORY_2] > order:
-            _choose(eq, course, order, error)
-        code = after_step(eq, wk, course)
-        if s[SWITCHED] > 0:
-            s[H] = min(s[H], h) * 0.02
-        if code != REACHED:
-            return code
+@piece
+def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """One step."""
+    order, D = memory.order, memory.differences
+    if h != memory.spacing:
+        _change_step(memory, order, h)
+    alpha = GAMMA[order]
+    for i in range(2 * eq.n):
+        predicted, psi = 0.0, 0.0
+        for k in range(order + 1):
+            predicted += D[k, i]
+            if k > 0:
+                psi += GAMMA[k] * D[k, i]
+        memory.predicted[i] = predicted
+        memory.psi[i] = psi / alpha
+    if not _newton(eq, wk, course, memory, h / alpha):
+        return FAILED
+    course.error = _norm(eq, course, memory, memory.correction, ERROR[order])
+    if course.redundant > 0 and (course.error <= 1.0 or course.fixed > 0.0):
+        share(eq, course.beside, course.next, refinements(course))
+    return REACHED
+
+
+@piece
+def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """After a step: differences, order and length of the next."""
+    order, D, error = memory.order, memory.differences, course.error
+    if h < 0.0:
+        factor = 0.5
+        if error > 1.0 or not error < np.inf:
+            factor = max(0.2, 0.9 * error ** (-1.0 / (order + 1))) if error < np.inf else 0.2
+        course.step = -h * factor
+        memory.matrix_step = 0.0
+        return REACHED
+    for i in range(2 * eq.n):
+        d = memory.correction[i]
+        D[order + 2, i] = d - D[order + 1, i]
+        D[order + 1, i] = d
+        for k in range(order, -1, -1):
+            D[k, i] += D[k + 1, i]
+    memory.taken += 1
+    memory.used = order
+    if course.fixed > 0.0:
+        if memory.taken > order and order < memory.highest:
+            memory.order = order + 1
+            memory.taken = 0
+        return REACHED
+    course.step = h
+    if memory.taken > order:
+        _choose(eq, course, memory, order, error, h)
     return REACHED
 
 
 @compiled
-def _choose(eq, course, order, error):
+def _choose(eq, course, memory, order, error, h):
     """The order and the step that promise most."""
-    s = course.s
-    lower = _norm(eq, course, order, ERROR[order - 1]) if order > 1 else np.inf
-    higher = _norm(eq, course, order + 2, ERROR[order + 1]) if order < s[ALPHA] else np.inf
+    D = memory.differences
+    lower = _norm(eq, course, memory, D[order], ERROR[order - 1]) if order > 1 else np.inf
+    higher = _norm(eq, course, memory, D[order + 2], ERROR[order + 1]) if order < memory.highest else np.inf
     best, factor = order, max(error, 1e-10) ** (-1.0 / (order + 1))
     if max(lower, 1e-10) ** (-1.0 / order) > factor:
         best, factor = order - 1, max(lower, 1e-10) ** (-1.0 / order)
     if max(higher, 1e-10) ** (-1.0 / (order + 2)) > factor:
         best, factor = order + 1, max(higher, 1e-10) ** (-1.0 / (order + 2))
     factor = min(5.0, 0.85 * factor)
-    s[ORDER] = best
-    s[MEMORY_2] = 0.0
+    memory.order = best
+    memory.taken = 0
     if factor > 1.2 or factor < 0.9:
-        change_step(eq, course, best, factor)
-        s[H] *= factor
+        course.step = h * factor
+
+
+@piece
+def inside(eq: Equations, wk: Work, course: Course, memory: Memory, theta: float) -> int:
+    """The state at a share of the last step: the polynomials through the points that the formula used."""
+    n, D, s, state = eq.n, memory.differences, theta - 1.0, course.inside
+    h = course.now.t - course.before.t
+    for i in range(2 * n):
+        value, slope, term, rise = D[0, i], 0.0, 1.0, 0.0
+        for k in range(1, memory.used + 1):
+            # the product of (s + j) / (j + 1) for j < k, and its derivative
+            rise = (rise * (s + k - 1) + term) / k
+            term = term * (s + k - 1) / k
+            value += term * D[k, i]
+            slope += rise * D[k, i]
+        if i < n:
+            state.q[i] = value
+        else:
+            state.v[i - n] = value
+            state.al[i - n] = slope / h
+    for k in range(n, n + eq.m):
+        state.al[k] = (1.0 - theta) * course.before.al[k] + theta * course.now.al[k]
+    return REACHED

@@ -1,4 +1,4 @@
-"""Canonical momenta with an augmented Lagrangian: eq. 10.92 of Garcia de Jalon and Bayo.
+"""Canonical momenta with an augmented Lagrangian: eq. 10.92 of Garcia de Jalon and Bayo, for explicit Runge-Kutta.
 
 Velocities follow from (M + Phi_q^T alpha Phi_q) v = p - ..., solved as the quasi-definite system whose multipliers
 sigma are the momenta of the constraints.
@@ -9,36 +9,52 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.course import AL, DAMPING, OMEGA, REACHED, SIGMA, SINGULAR, SWEEPS, Q, T, V
-from kempe.solvers.jit import compiled
-from kempe.solvers.motion import CANONICAL, EXPLICIT, PLAN, accelerations, evaluate, explicit_values, place
-from kempe.solvers.pack import part
-from kempe.solvers.program import load_multipliers, load_rates, run
+from kempe.solvers.course import FAILED, REACHED, SINGULAR, Course
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.motion import (
+    Equations,
+    Work,
+    accelerations,
+    evaluate,
+    explicit_at,
+    explicit_values,
+    project_position,
+    project_velocity,
+    run_program,
+    solve,
+)
+from kempe.solvers.pack import window
+from kempe.solvers.program import load_multipliers, load_rates
+from kempe.solvers.runge_kutta import STAGES, Memory
 from kempe.solvers.vectors import copy
 
 
-@compiled
-def canonical_rates(eq, wk, course, t, y, f, al):
-    """The rate of [q, p, work, integral of Phi]; velocities and the multipliers of the momenta go to ``al``."""
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
-    q, p, total = y[:n], y[n : 2 * n], y[2 * n + 2 :]
-    sol, rhs, r, d, w = wk.w[0], wk.w[1], wk.w[2], wk.w[3], wk.w[4]
-    if not evaluate(eq, wk, q, p, t):
+@piece
+def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float) -> int:
+    """The rate of the trial vector [q, p, work, integral of Phi], as a stage.
+
+    Velocities and the multipliers of the momenta go to ``memory.at.al``.
+    """
+    n, m, at, f = eq.n, eq.m, memory.at, memory.k[int(stage)]
+    p, total = at.v, window(memory.trial, 2 * n + 2, 2 * n + 2 + m)
+    course.evaluations += 1
+    course.factorisations += 1
+    if evaluate(eq, wk, at) == 0:
         return SINGULAR
-    values, plan = explicit_values(eq, wk), part(eq.indices, PLAN)
-    omega, damping = s[OMEGA], s[DAMPING]
+    sol, rhs, r, d = at.al, wk.residual, wk.rhs, wk.correction
+    omega, damping = memory.omega, memory.damping
     for i in range(n):
         rhs[i] = p[i]
         sol[i] = 0.0
     for k in range(m):
         rhs[n + k] = wk.out[n + m + k] - 2.0 * damping * omega * wk.out[n + k] - omega * omega * total[k]
         f[2 * n + 2 + k] = wk.out[n + k]
-        sol[n + k] = course.x[SIGMA, n + k]
+        sol[n + k] = memory.sigma[k]
     last = np.inf
-    for _ in range(int(s[SWEEPS]) + 1):
+    for _ in range(course.refinements + 1):
         copy(rhs, r)
-        qd.subtract_product(plan, values, sol, r)
-        qd.solve(plan, wk.lu, r, d, w)
+        qd.subtract_product(eq.plan, explicit_values(eq, wk), sol, r)
+        solve(eq, wk)
         change, largest = 0.0, 1e-300
         for i in range(n):
             change = max(change, abs(d[i]) / eq.scale[i])
@@ -50,42 +66,81 @@ def canonical_rates(eq, wk, course, t, y, f, al):
         last = change
         if change < 1e-15 * largest:
             break
-    load_rates(eq.layout, sol[:n], wk.x)
-    load_multipliers(eq.layout, sol[n:], wk.x)
-    run(part(eq.indices, CANONICAL), wk.x, wk.y, wk.out)
+    load_rates(eq.layout, sol, wk.x)
+    load_multipliers(eq.layout, window(sol, n, n + m), wk.x)
+    run_program(eq.canonical, wk)
     for i in range(n):
         f[i] = sol[i]
         f[n + i] = wk.out[i]
     f[2 * n] = 0.0
     f[2 * n + 1] = 0.0
-    copy(sol, al)
     return REACHED
 
 
 @compiled
-def momenta(eq, wk, course, y):
-    """P = M v + Phi_q^T sigma with the sigma at hand."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    place(eq, wk, course.x[Q, :n], course.x[V, :n], course.s[T])
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    sol, r = wk.w[0], wk.w[1]
+def _put_momenta(eq, wk, memory, state):
+    """The trial vector's p = M v + Phi_q^T sigma with the sigma at hand."""
+    n, m = eq.n, eq.m
+    explicit_at(eq, wk, state)
+    sol, r = wk.change, wk.residual
     for i in range(n):
-        sol[i] = course.x[V, i]
+        sol[i] = state.v[i]
         r[i] = 0.0
     for k in range(m):
-        sol[n + k] = course.x[SIGMA, n + k]
+        sol[n + k] = memory.sigma[k]
         r[n + k] = 0.0
-    qd.subtract_product(part(eq.indices, PLAN), explicit_values(eq, wk), sol, r)
+    qd.subtract_product(eq.plan, explicit_values(eq, wk), sol, r)
     for i in range(n):
-        y[n + i] = -r[i]
+        memory.trial[n + i] = -r[i]
 
 
 @compiled
-def after_canonical(eq, wk, course):
-    """Keep sigma for a warm start, and let AL hold true accelerations and multipliers."""
-    n = eq.scale.shape[0]
-    for k in range(n, course.x.shape[1]):
-        course.x[SIGMA, k] = course.x[AL, k]
-    place(eq, wk, course.x[Q, :n], course.x[V, :n], course.s[T])
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    accelerations(eq, wk, course.x[V, :n], 0.0, 1.0, int(course.s[SWEEPS]), course.x[AL])
+def _true_accelerations(eq, wk, course, state):
+    """Accelerations and multipliers of a state, behind the momenta."""
+    explicit_at(eq, wk, state)
+    return accelerations(eq, wk, state, 0.0, 1.0, course.refinements) < np.inf
+
+
+@piece
+def start(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
+    """The integrated vector of the present state, and its rate as the first stage."""
+    now = course.now
+    for k in range(memory.trial.shape[0]):
+        memory.trial[k] = 0.0
+    copy(now.q, memory.at.q)
+    memory.at.t = now.t
+    _put_momenta(eq, wk, memory, now)
+    return rates(eq, wk, course, memory, 0.0)
+
+
+@piece
+def finish(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """The state at the end of a step: projected if wished, with its rate as stage 12."""
+    n, m, at, state = eq.n, eq.m, memory.at, course.next
+    code = rates(eq, wk, course, memory, float(STAGES))
+    if code != REACHED:
+        return code
+    for k in range(m):
+        memory.sigma[k] = at.al[n + k]
+    for i in range(n):
+        state.q[i] = at.q[i]
+        state.v[i] = memory.k[STAGES, i]
+    if memory.project > 0:
+        limit = 1e3 * max(course.tolerance, 1e-12) if course.fixed == 0.0 else np.inf
+        left = project_position(eq, wk, state, limit)
+        if not left < np.inf:
+            return FAILED
+        course.violation = max(course.violation, left)
+        course.factorisations += 1
+        if evaluate(eq, wk, state) == 0:
+            return SINGULAR
+        if not project_velocity(eq, wk, state) < np.inf:
+            return FAILED
+        copy(state.q, at.q)
+        _put_momenta(eq, wk, memory, state)
+        code = rates(eq, wk, course, memory, float(STAGES))
+        if code != REACHED:
+            return code
+        for k in range(m):
+            memory.sigma[k] = at.al[n + k]
+    return REACHED if _true_accelerations(eq, wk, course, state) else SINGULAR

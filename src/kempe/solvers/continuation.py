@@ -14,14 +14,11 @@ determinant keeps its sign. The code that calls ``track`` decides what a sign ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
 from kempe.solvers.jit import compiled, entry
-from kempe.solvers.pack import pack, part
-from kempe.solvers.program import Layout, load, load_rates, run, size_arguments, size_out, size_y
+from kempe.solvers.program import Layout, Program, load, load_rates, run, size_arguments
 from kempe.solvers.sparse_lu import GROWTH, determinant_sign, factor, size_lu, solve, solve_transposed
 from kempe.solvers.vectors import add, copy, dot, towards
 
@@ -37,26 +34,18 @@ TOO_CLOSE = 1e-6
 SMALLEST = 1e-10
 
 
-# parts of a path's indices
-POSITION, ACCELERATION = 0, 1  # programs: [Phi, Phi_q, nu] and gamma
-PLAN = 2  # a plan of sparse_lu
-ACTIVE = 3  # the rows solved for; the others must then hold by themselves
-ENTRY_ROW, ENTRY_COLUMN = 4, 5  # per Jacobian entry: its row among the active ones (or -1) and its column
-
-
-@dataclass(frozen=True, eq=False)
 class Path(Frame):
     """The equations of a driven system, square in its active rows."""
 
     layout: Layout
-    indices: Ints  # the parts listed above
+    position: Program  # [Phi, Phi_q, nu]
+    acceleration: Program  # gamma
+    plan: Ints  # a packed plan of sparse_lu
+    active: Ints  # the rows solved for; the others must then hold by themselves
+    entry_row: Ints  # per Jacobian entry: its row among the active ones (or -1) and its column
+    entry_column: Ints
     scale: Floats  # per coordinate: what counts as a movement of size one
     row_scale: Floats  # per row: what counts as a violation of size one
-
-
-def make_path(layout: Layout, indices: list[np.ndarray], scale: np.ndarray, row_scale: np.ndarray) -> Path:
-    """A path from its index arrays, in the order listed above."""
-    return Path(layout, pack(indices), scale, row_scale)
 
 
 # rows of a state's vectors: coordinates with their derivatives, the same one step before, and the singular vectors
@@ -65,7 +54,6 @@ Q, V, A, Q_1, V_1, A_1, LEFT, RIGHT = range(8)
 T, SIGMA, SIGMA_1, T_1, SIGMA_2, T_2, H, DET, REFERENCE = range(9)
 
 
-@dataclass(frozen=True, eq=False)
 class State(Frame):
     """Where the motion is."""
 
@@ -95,7 +83,6 @@ def new_state(n: int) -> State:
     return state
 
 
-@dataclass(frozen=True, eq=False)
 class Work(Frame):
     """Scratch memory of one path."""
 
@@ -110,11 +97,8 @@ class Work(Frame):
 def new_work(path: Path, x: np.ndarray) -> Work:
     """Scratch memory; x holds the numbers of the elements."""
     n = len(path.scale)
-    position, acceleration, plan = (
-        path.indices[path.indices[k] : path.indices[k + 1]] for k in (POSITION, ACCELERATION, PLAN)
-    )
-    y = max(1, size_y(position), size_y(acceleration), size_arguments(path.layout))
-    out, gamma, lu = (np.zeros(k) for k in (size_out(position), len(path.row_scale), size_lu(plan)))
+    y = max(1, path.position.size_y, path.acceleration.size_y, size_arguments(path.layout))
+    out, gamma, lu = (np.zeros(k) for k in (path.position.size_out, len(path.row_scale), size_lu(path.plan)))
     return Work(x, np.zeros(y), out, gamma, lu, np.zeros((8, n)))
 
 
@@ -133,12 +117,12 @@ def _norm(path, d):
 @compiled
 def entries(path):
     """How many structural non-zeros Phi_q has."""
-    return path.indices[ENTRY_ROW + 1] - path.indices[ENTRY_ROW]
+    return path.entry_row.shape[0]
 
 
 @compiled
 def _active(path, full, offset, sign, b):
-    active = part(path.indices, ACTIVE)
+    active = path.active
     for k in range(b.shape[0]):
         b[k] = sign * full[offset + active[k]]
 
@@ -146,7 +130,7 @@ def _active(path, full, offset, sign, b):
 @compiled
 def _jacobian_times(path, values, w, b, sign):
     """B += sign * J w on the active rows."""
-    entry_row, entry_column = part(path.indices, ENTRY_ROW), part(path.indices, ENTRY_COLUMN)
+    entry_row, entry_column = path.entry_row, path.entry_column
     for k in range(values.shape[0]):
         row = entry_row[k]
         if row >= 0:
@@ -157,7 +141,7 @@ def _jacobian_times(path, values, w, b, sign):
 def _refined(path, work, values, rhs, x, sweeps):
     """Solve J x = rhs with the factorisation at hand and refine with the present J, at most so many times."""
     r, d, w = work.n[5], work.n[6], work.n[7]
-    plan = part(path.indices, PLAN)
+    plan = path.plan
     solve(plan, work.lu, rhs, x, w)
     for _ in range(sweeps):
         copy(rhs, r)
@@ -175,8 +159,8 @@ def rates(path, work, q, t, v, a):
     m = path.row_scale.shape[0]
     values = work.out[m : m + entries(path)]
     load(path.layout, q, t, work.x, work.y)
-    run(part(path.indices, POSITION), work.x, work.y, work.out)
-    if not factor(part(path.indices, PLAN), values, work.lu, work.n[7]) < GROWTH:
+    run(path.position, work.x, work.y, work.out)
+    if not factor(path.plan, values, work.lu, work.n[7]) < GROWTH:
         return False
     return _rates(path, work, values, m + values.shape[0], v, a, 1)
 
@@ -187,7 +171,7 @@ def _rates(path, work, values, nu_at, v, a, sweeps):
     _active(path, work.out, nu_at, 1.0, rhs)
     _refined(path, work, values, rhs, v, sweeps)
     load_rates(path.layout, v, work.x)
-    run(part(path.indices, ACCELERATION), work.x, work.y, work.gamma)
+    run(path.acceleration, work.x, work.y, work.gamma)
     _active(path, work.gamma, 0, 1.0, rhs)
     _refined(path, work, values, rhs, a, sweeps)
     return np.isfinite(_norm(path, v)) and np.isfinite(_norm(path, a))
@@ -206,15 +190,15 @@ def correct(path, work, q, t, wary):
     values = work.out[m : m + entries(path)]
     rhs, d, w = work.n[4], work.n[5], work.n[7]
     load(path.layout, q, t, work.x, work.y)
-    run(part(path.indices, POSITION), work.x, work.y, work.out)
-    growth = factor(part(path.indices, PLAN), values, work.lu, w)
+    run(path.position, work.x, work.y, work.out)
+    growth = factor(path.plan, values, work.lu, w)
     if not growth < GROWTH:
         return 2, 0.0
     first, last = 0.0, 0.0
     noise = 2e-14 + ROUNDING * _norm(path, q)
     for iteration in range(25):
         _active(path, work.out, 0, -1.0, rhs)
-        solve(part(path.indices, PLAN), work.lu, rhs, d, w)
+        solve(path.plan, work.lu, rhs, d, w)
         size = _norm(path, d)
         if not size < (0.25 if wary else 1e3):
             return 1, first
@@ -231,9 +215,9 @@ def correct(path, work, q, t, wary):
         if size < noise:
             return 0, first
         load(path.layout, q, t, work.x, work.y)
-        run(part(path.indices, POSITION), work.x, work.y, work.out)
+        run(path.position, work.x, work.y, work.out)
         if size > 1e-5:
-            growth = factor(part(path.indices, PLAN), values, work.lu, w)
+            growth = factor(path.plan, values, work.lu, w)
             if not growth < GROWTH:
                 return 2, first
     return 1, first
@@ -254,9 +238,9 @@ def singular_value(path, work, state):
     m = path.row_scale.shape[0]
     values = work.out[m : m + entries(path)]
     d, w = work.n[4], work.n[7]
-    solve(part(path.indices, PLAN), work.lu, state.x[LEFT], d, w)
+    solve(path.plan, work.lu, state.x[LEFT], d, w)
     towards(d, state.x[RIGHT])
-    solve_transposed(part(path.indices, PLAN), work.lu, state.x[RIGHT], d, w)
+    solve_transposed(path.plan, work.lu, state.x[RIGHT], d, w)
     towards(d, state.x[LEFT])
     for i in range(d.shape[0]):
         d[i] = 0.0
@@ -267,7 +251,7 @@ def singular_value(path, work, state):
 @entry
 def determinant(path, work):
     """The sign of the determinant of the Jacobian factored last."""
-    return determinant_sign(part(path.indices, PLAN), work.lu)
+    return determinant_sign(path.plan, work.lu)
 
 
 @entry

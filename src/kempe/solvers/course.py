@@ -1,208 +1,239 @@
-"""The course of a simulation: its state, the step to take next, and the motion within the last step."""
+"""The course of a simulation: its state, the step to take next, what was written down, and how integrators are called.
+
+An integrator is four functions of (equations, work space, course, its own memory, a number) that return a code:
+
+- ``begin``: start afresh from ``course.now`` (at the start, after a switch);
+- ``step(h)``: try a step of length h; the new state goes to ``course.next``, its error to ``course.error``;
+- ``close(h)``: the step was accepted (``course.before`` and ``course.now`` are its ends) or, with a negative number,
+  refused; either way ``course.step`` becomes what to try next;
+- ``inside(theta)``: the state at a share of the last step, into ``course.inside``.
+
+They are called by address, so that the driver is compiled once for all of them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
-from kempe.solvers.jit import compiled
-from kempe.solvers.motion import Work, hermite
-from kempe.solvers.vectors import copy
+from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints, Real
+from kempe.solvers.jit import PLAIN, _numbers, compiled
+from kempe.solvers.motion import Equations, State, Work, beside, new_state
 
-# rows of the state: position, velocity, [acceleration, multipliers]; the same before the last step; scratch; the unit
-# of the second half of the integrated vector (mass for momenta, else 1); multipliers of the canonical form, or
-# algorithmic accelerations
-Q, V, AL, Q_0, V_0, AL_0, Q_S, V_S, AL_S, EXTRA, UNIT, SIGMA = range(12)
-VECTORS = 12
-
-# scalars
-(
-    T,  # the time
-    T_0,  # the time before the last step
-    H,  # the step to try next
-    END,  # where the run ends
-    TOLERANCE,
-    STEP,  # a fixed step, or 0
-    LARGEST,  # the largest step allowed
-    RATE,  # the fastest motion seen, in sizes per time
-    DISSIPATED,
-    SUPPLIED,
-    DISSIPATED_0,
-    SUPPLIED_0,
-    OMEGA,  # stabilisation of constraints
-    DAMPING,
-    SWEEPS,
-    PROJECT,
-    AUDIT,  # 1: work is accumulated; 2: and there are constraints that move
-    K_OUT,  # the next output point
-    N_EVENTS,
-    STEPS,
-    REJECTED,
-    EVALUATIONS,
-    FACTORISATIONS,
-    VIOLATION,  # the largest constraint violation seen at the end of a step
-    STIFF,  # signs of stiffness
-    BUDGET,  # steps left before the caller wants to look up
-    MEMORY,  # the error of the last step, for step control
-    KIND,  # the formulation
-    ALPHA,  # a penalty, or the spectral radius
-    LAST_EVENT,  # when the last switch was met
-    CHATTER,  # how many switches were met at that instant
-    SMALLEST,  # a step that must be smaller than this is a failure
-    SWITCHED,  # 1 at the start and after a switch: the integrator begins afresh
-    FRESH,  # 1 when independent coordinates have just been chosen
-    ORDER,
-    MEMORY_2,
-    ENERGY,  # the largest kinetic energy seen, or the least that counts
-    STAGE_SWEEPS,  # refinements within a step, where fewer are enough
-    REDUNDANT,  # 1 where constraints depend on each other
-    OWN,  # the dense output: 0 Hermite, 1 the integrator's polynomials, 2 the same with momenta
-) = range(40)
-SCALARS = 40
-
-REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT = range(10)
+REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT, UNSETTLED = range(11)
 
 #: Where constraints depend on each other, Newton's first corrections move the multipliers by much and the positions by
 #: little, back and forth: so often they may grow.
 PATIENCE = 3
+#: How many sets of modes have their last step remembered.
+REMEMBERED = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Course(Frame):
-    """The state of a run and its outputs."""
+class Outputs(Frame):
+    """The points of the output grid."""
 
-    s: Floats
-    x: FloatRows  # the rows listed above, of length N
-    f: FloatRows  # coefficients of the integrator's own dense output, or stages
-    g: FloatRows  # guards: before, now, scratch
-    powers: FloatRows  # dissipated and supplied, at the quarters of the last step
-    latches: Floats
-    stops: Ints  # per switch: 1 where it ends the run
-    beside: Work  # the work space with other factors, for output points, so that those of the step survive
     grid: Floats
-    t_out: Floats  # as the grid, but for a last point where an event stops the run
-    q_out: FloatRows
-    v_out: FloatRows
-    al_out: FloatRows
-    e_out: FloatRows  # kinetic, of gravity, elastic, dissipated, supplied, constraint violation
-    event_times: Floats
-    event_switches: Ints
-    event_states: FloatRows  # rows: q, v, [a, lambda] end to end
+    t: Floats  # as the grid, but for a last point where an event stops the run
+    q: FloatRows
+    v: FloatRows
+    al: FloatRows
+    e: FloatRows  # kinetic, of gravity, elastic, dissipated, supplied, constraint violation
+    written: Count
+
+
+class Log(Frame):
+    """The switches met: the oldest are taken out by the caller when there is no more room."""
+
+    t: Floats
+    switch: Ints
+    mode: Ints  # the mode entered
+    state: FloatRows  # rows: q, v, [a, lambda] behind the switch, end to end
+    impulse: FloatRows  # rows: impulses of the constraints at that instant
+    lost: Floats  # the energy that the jumps of that instant took, with its first event
+    count: Count
+
+
+class Watch(Frame):
+    """Guards along a step; values, rates and second rates of all G guards stand behind each other in rows of 3 G."""
+
+    start: Floats  # at the start of the step
+    end: Floats  # at its end
+    left: Floats  # at the left end of the interval looked at
+    stack: FloatRows  # at right ends of intervals still to be looked at, the nearest last
+    theta: Floats  # their places in the step
+    near: Floats  # scratch
+    taken: Ints  # per switch: 1 where it is taken now
+    fired: Floats  # per switch: when it was last taken
+    interval: Floats  # per switch: how long before that the time before was
+    remembered: Floats  # the step that worked last, by sets of modes
+    restitution: Floats  # per constraint row: restitution of the jump, or -1 where it does not jump
+    kick: Floats  # per coordinate: impulse of known size
+
+
+class Course(Frame):
+    """The state of a run, and what was written down."""
+
+    now: State
+    before: State  # the state at the start of the last step
+    next: State  # the state that a step leads to
+    inside: State  # a state within the last step
+    edge_before: State  # the ends of the last step with true accelerations, for interpolation
+    edge_now: State
+    beside: Work  # the work space with other factors, for points within steps, so that those of the step survive
+    watch: Watch
+    outputs: Outputs
+    log: Log
+    powers: FloatRows  # dissipated and supplied, at the quarters of the last step
+    # what the caller decides
+    begun: Real  # where the run begins
+    end: Real  # where it ends
+    tolerance: Real
+    fixed: Real  # a fixed step, or 0
+    largest: Real  # the largest step allowed
+    smallest: Real  # a step that must be smaller than this is a failure
+    order: Real  # of the method
+    refinements: Count  # how often accelerations are refined
+    audit: Count  # 1: work is accumulated; 2: and there are constraints that move
+    redundant: Count  # 1 where constraints depend on each other
+    budget: Count  # steps left before the caller wants to look up
+    # what happens
+    step: Real  # the step to try next
+    error: Real  # of the last step, in tolerances
+    rate: Real  # the fastest motion, in sizes per time
+    energy: Real  # the largest kinetic energy seen, or the least that counts
+    violation: Real  # the largest constraint violation seen at the end of a step
+    impulses: Real  # energy taken by jumps
+    stiff: Real  # signs of stiffness; below zero: not looked for
+    last_switch: Real  # when the last switch was met
+    fresh: Count  # 1 at the start and after a switch: the integrator begins afresh
+    own_work: Count  # 1 where the integrator accumulates work itself
+    rough: Count  # 1 where the accelerations of the integrator are less accurate than its motion
+    steps: Count
+    rejected: Count
+    evaluations: Count
+    factorisations: Count
+    crowded: Count  # how many instants of switching followed each other without progress
+    culprit: Count  # the switch that does not come to rest
+    # the integrator: addresses of its functions and of its memory
+    begin_at: Count
+    step_at: Count
+    close_at: Count
+    inside_at: Count
+    memory_at: Count
+
+
+def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int) -> Course:
+    """Empty memory for a run with room for so many events at a time."""
+    n, m, K, G = eq.n, eq.m, len(grid), len(eq.hybrids.owner)
+    N = n + m
+    room = room + 8 * G
+    now, before = new_state(n, m), new_state(n, m)
+    return Course(
+        now=now,
+        before=before,
+        edge_now=State(q=now.q, v=now.v, al=np.zeros(N)),
+        edge_before=State(q=before.q, v=before.v, al=np.zeros(N)),
+        next=new_state(n, m),
+        inside=new_state(n, m),
+        beside=beside(wk),
+        watch=Watch(
+            *(np.zeros(3 * G) for _ in range(3)),
+            np.zeros((48, 3 * G)),
+            np.zeros(48),
+            np.zeros(3 * G),
+            np.zeros(G, dtype=np.int64),
+            np.full(G, -np.inf),
+            np.full(G, np.inf),
+            np.zeros(REMEMBERED),
+            np.zeros(max(m, 1)),
+            np.zeros(n),
+        ),
+        outputs=Outputs(
+            grid=grid,
+            t=np.zeros(K),
+            q=np.zeros((K, n)),
+            v=np.zeros((K, n)),
+            al=np.zeros((K, N)),
+            e=np.zeros((K, 6)),
+        ),
+        log=Log(
+            t=np.zeros(room),
+            switch=np.zeros(room, dtype=np.int64),
+            mode=np.zeros(room, dtype=np.int64),
+            state=np.zeros((room, 2 * n + N)),
+            impulse=np.zeros((room, max(m, 1))),
+            lost=np.zeros(room),
+        ),
+        powers=np.zeros((2, 5)),
+    )
+
+
+if PLAIN:
+    memories: dict[int, Any] = {}
+
+    def call(address: int, eq: Any, wk: Any, course: Any, memory: int, number: float) -> int:
+        """Call a function of the integrator."""
+        return int(_numbers[address](eq, wk, course, memories[memory], number))
+
+else:
+
+    @intrinsic
+    def call(_: Any, address: Any, eq: Any, wk: Any, course: Any, memory: Any, number: Any) -> Any:  # type: ignore[no-redef]
+        """Call a function of the integrator."""
+        signature = types.int64(types.int64, eq, wk, course, types.int64, types.float64)
+
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(64)
+            kinds = [pointer, pointer, pointer, pointer, ir.DoubleType()]
+            function = builder.inttoptr(args[0], ir.FunctionType(whole, kinds).as_pointer())
+            memory_at = builder.inttoptr(args[4], pointer)
+            return builder.call(function, [args[1], args[2], args[3], memory_at, args[5]])
+
+        return signature, codegen
+
+
+def remember(memory: Frame) -> int:
+    """The number by which compiled code finds an integrator's memory."""
+    if PLAIN:
+        memories[memory.address] = memory
+    return memory.address
 
 
 @compiled
-def accept(course, t):
-    """Make the present state the one before."""
-    s = course.s
-    for i in range(course.x.shape[1]):
-        course.x[Q_0, i] = course.x[Q, i]
-        course.x[V_0, i] = course.x[V, i]
-        course.x[AL_0, i] = course.x[AL, i]
-    s[T_0] = s[T]
-    s[DISSIPATED_0], s[SUPPLIED_0] = s[DISSIPATED], s[SUPPLIED]
-    s[T] = t
-
-
-@compiled
-def between(course, n, theta, q, v):
-    """Position and velocity within the last step, by Hermite interpolation of both its ends."""
-    x = course.x
-    hermite(theta, course.s[T] - course.s[T_0], x[Q_0], x[V_0], x[AL_0], x[Q], x[V], x[AL], q[:n], v)
-
-
-@compiled
-def dense(course, n, theta, q, v):
-    """Position and velocity within the last step: by Hermite, or by the integrator's own polynomials."""
-    x, h, own = course.x, course.s[T] - course.s[T_0], course.s[OWN]
-    if own == 2:  # momenta are integrated: velocities are the rate of the polynomial for the positions
-        f = course.f
-        for i in range(n):
-            total, slope = 0.0, 0.0
-            for r in range(6, -1, -1):
-                total += f[r, i]
-                share, turn = (theta, 1.0) if r % 2 == 0 else (1.0 - theta, -1.0)
-                slope = slope * share + total * turn
-                total *= share
-            q[i] = x[Q_0, i] + total
-            v[i] = slope / h
-    elif own == 1:
-        f = course.f
-        for i in range(n):
-            for which in range(2):
-                total = 0.0
-                k = n * which + i
-                for r in range(6, -1, -1):
-                    total += f[r, k]
-                    total *= theta if r % 2 == 0 else 1.0 - theta
-                if which == 0:
-                    q[i] = x[Q_0, i] + total
-                else:
-                    v[i] = x[V_0, i] + total
-    else:
-        between(course, n, theta, q, v)
-
-
-@compiled
-def sweeps(course):
+def refinements(course):
     """How often accelerations are refined where the motion is written down."""
-    return max(4, int(course.s[SWEEPS]))
+    return max(4, course.refinements)
 
 
 @compiled
-def first_step(eq, course, order):
-    """A cautious first step from the present velocities and accelerations."""
-    s = course.s
+def modes_number(eq, wk):
+    """A number for the present set of modes."""
+    number = 1469598103
+    mode_at = eq.hybrids.mode_at
+    for e in range(mode_at.shape[0]):
+        number = (number * 16777619 + int(wk.x[mode_at[e]]) + 1) % 2305843009213693951
+    return number
+
+
+@compiled
+def first_step(eq, course, state):
+    """A cautious first step from velocities and accelerations."""
     rate = 0.0
-    for i in range(eq.scale.shape[0]):
-        rate = max(rate, abs(course.x[V, i]) / eq.scale[i], np.sqrt(abs(course.x[AL, i]) / eq.scale[i]))
+    for i in range(eq.n):
+        rate = max(rate, abs(state.v[i]) / eq.scale[i], np.sqrt(abs(state.al[i]) / eq.scale[i]))
     # at rest, one size in the whole time is what a velocity error is measured by
-    s[RATE] = max(s[RATE], rate, 1.0 / max(s[END] - s[T], 1e-300))
-    s[H] = min(s[LARGEST], 0.1 * s[TOLERANCE] ** (1.0 / order) / rate if rate > 0.0 else 1e-3 * s[LARGEST])
-
-
-@compiled
-def next_step(course, halve):
-    """The step to try: the proposed or the fixed one, not beyond the end; if wished the last two of equal length."""
-    s = course.s
-    h = s[STEP] if s[STEP] > 0 else min(s[H], s[LARGEST])
-    left = s[END] - s[T]
-    if h > 0.9999999 * left:
-        return left
-    if halve and s[STEP] == 0 and h > 0.5 * left:
-        return 0.5 * left
-    return h
+    course.rate = max(course.rate, rate, 1.0 / max(course.end - course.begun, 1e-300))
+    cautious = 0.1 * course.tolerance ** (1.0 / course.order) / rate if rate > 0.0 else 1e-3 * course.largest
+    return min(course.largest, cautious)
 
 
 @compiled
 def choose_step(course, h, error, order, most):
     """The next step of an implicit method after one of length h; small changes are not worth a new matrix."""
-    s = course.s
-    if s[STEP] == 0:
+    if course.fixed == 0.0:
         grow = 0.9 * max(error, 1e-8) ** (-1.0 / order)
-        s[H] = h * min(most, max(0.3, grow)) if grow > 1.2 or grow < 1.0 else h
-
-
-@compiled
-def step_end(course, h):
-    """Where a step ends: exactly at the end of the run if it is the last."""
-    s = course.s
-    return s[END] if h == s[END] - s[T] else s[T] + h
-
-
-@compiled
-def settle(eq, course, t, q, v, al):
-    """Make a new state the present one; RUNAWAY where it moves too fast to be followed."""
-    s, x = course.s, course.x
-    h = t - s[T]
-    accept(course, t)
-    fastest = s[RATE]
-    for i in range(eq.scale.shape[0]):
-        x[Q, i] = q[i]
-        x[V, i] = v[i]
-        fastest = max(fastest, abs(v[i]) / eq.scale[i])
-    s[RATE] = fastest
-    copy(al, x[AL])
-    s[STEPS] += 1
-    return REACHED if s[RATE] < 1e12 / h else RUNAWAY
+        course.step = h * min(most, max(0.3, grow)) if grow > 1.2 or grow < 1.0 else h

@@ -1,22 +1,23 @@
-"""Arrays under names, handed to compiled code as one pointer.
+"""Numbers and arrays under names, handed to compiled code as one pointer.
 
 Numba flattens a tuple of arrays into machine arguments, seven or nine to an array, at every call; with thirty arrays
-that costs more than the arithmetic of a small mechanism, and most of the time it takes to compile it. A ``Frame`` is
-a frozen dataclass whose fields are arrays or other frames. Compiled code gets the address of a table with the places
-and lengths of its arrays, and reads from it what it uses. Arrays read from a frame are not counted: the caller keeps
-the frame alive, and compiled code must not keep them.
+that costs more than the arithmetic of a small mechanism, and most of the time it takes to compile it. A ``Frame`` has
+named fields: arrays, single numbers (``Real``, ``Count``) and other frames. Compiled code gets the address of a table
+with the places and lengths of its arrays and with the single numbers themselves, and reads from it what it uses;
+single numbers can be assigned to. Arrays read from a frame are not counted: the caller keeps the frame alive, and
+compiled code must not keep them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, get_args, get_type_hints
+from collections.abc import Iterator
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import lower_getattr_generic
+from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import NativeValue, models, register_model, unbox
 
@@ -27,6 +28,9 @@ Ints = Annotated[np.ndarray, types.Array(types.int64, 1, "C")]
 IntRows = Annotated[np.ndarray, types.Array(types.int64, 2, "C")]
 Complexes = Annotated[np.ndarray, types.Array(types.complex128, 1, "C")]
 ComplexRows = Annotated[np.ndarray, types.Array(types.complex128, 2, "C")]
+#: Single numbers: they live in the frame itself.
+Real = Annotated[float, types.float64]
+Count = Annotated[int, types.int64]
 
 
 class FrameType(types.Type):
@@ -37,45 +41,104 @@ class FrameType(types.Type):
         self.places: dict[str, int] = {}
         at = 0
         for name, hint in get_type_hints(frame, include_extras=True).items():
-            kind = _type_of(hint) if isinstance(hint, type) and issubclass(hint, Frame) else get_args(hint)[1]
+            kind = frame_type(hint) if isinstance(hint, type) and issubclass(hint, Frame) else get_args(hint)[1]
             self.members[name], self.places[name] = kind, at
-            at += 1 if isinstance(kind, FrameType) else 1 + kind.ndim
+            at += 1 + kind.ndim if isinstance(kind, types.Array) else 1
+        self.size = at
         super().__init__(f"{frame.__module__}.{frame.__qualname__}")
 
 
-def _type_of(frame: type[Frame]) -> FrameType:
+def frame_type(frame: type[Frame]) -> FrameType:
+    """The type of a class of frames in compiled code."""
     if frame not in _types:
-        _types[frame] = FrameType(frame)
+        kind = _types[frame] = FrameType(frame)
+        for name, member in kind.members.items():
+            if isinstance(member, types.Number):
+                setattr(frame, name, _number(kind.places[name], member is types.int64))
     return _types[frame]
 
 
 _types: dict[type[Frame], FrameType] = {}
+F = TypeVar("F", bound="Frame")
 
 
-@dataclass(frozen=True, eq=False)
+def _number(place: int, whole: bool) -> property:
+    """A single number of a frame as Python sees it: it lives in the table that compiled code reads."""
+
+    def read(self: Frame) -> float | int:
+        return int(self._table[place]) if whole else float(self._table.view(np.float64)[place])
+
+    def write(self: Frame, value: float) -> None:
+        if whole:
+            self._table[place] = value
+        else:
+            self._table.view(np.float64)[place] = value
+
+    return property(read, write)
+
+
 class Frame:
-    """Base class of frames."""
+    """Base class of frames: subclasses only name their fields, with types."""
 
-    def __post_init__(self) -> None:
-        kind = _type_of(type(self))
-        table: list[int] = []
+    def __init__(self, *given: Any, **named: Any) -> None:
+        kind = frame_type(type(self))
+        values = {**dict(zip(kind.members, given, strict=False)), **named}
+        unknown = [name for name in values if name not in kind.members]
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no field {unknown[0]!r}")
+        self._table: np.ndarray = np.zeros(kind.size, dtype=np.int64)
+        self.address: int = self._table.ctypes.data
+        self._numba_type_ = kind
         for name, member in kind.members.items():
-            value = getattr(self, name)
+            if isinstance(member, types.Number):
+                setattr(self, name, values.get(name, 0))
+                continue
+            if name not in values:
+                raise TypeError(f"{type(self).__name__} lacks {name!r}")
+            value, at = values[name], kind.places[name]
+            self.__dict__[name] = value
             if isinstance(member, FrameType):
-                table.append(value.address)
+                if not isinstance(value, Frame) or value._numba_type_ is not member:
+                    raise TypeError(f"{type(self).__name__}.{name} must be a {member}")
+                self._table[at] = value.address
                 continue
             if value.dtype != np.dtype(str(member.dtype)) or value.ndim != member.ndim or not value.flags.c_contiguous:
                 raise TypeError(f"{type(self).__name__}.{name} must be a contiguous {member}")
-            table += [value.ctypes.data, *value.shape]
-        held = np.array(table, dtype=np.int64)
-        object.__setattr__(self, "_table", held)
-        object.__setattr__(self, "address", held.ctypes.data)
-        object.__setattr__(self, "_numba_type_", kind)
+            self._table[at : at + 1 + member.ndim] = [value.ctypes.data, *value.shape]
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The arrays by name, without those of frames within."""
-        named = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+    def fields(self) -> dict[str, Any]:
+        """All fields by name."""
+        return {name: getattr(self, name) for name in frame_type(type(self)).members}
+
+    def changed(self: F, **changes: Any) -> F:
+        """The same frame with some fields in place of its own; arrays are shared."""
+        return type(self)(**{**self.fields(), **changes})
+
+    def contents(self) -> Iterator[tuple[str, Any]]:
+        """Arrays and single numbers by dotted name, those of frames within included."""
+        for name, value in self.fields().items():
+            if isinstance(value, Frame):
+                yield from ((f"{name}.{inner}", kept) for inner, kept in value.contents())
+            else:
+                yield name, value
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Take over arrays and single numbers that ``contents`` gave."""
+        for name, member in frame_type(type(self)).members.items():
+            if isinstance(member, FrameType):
+                inner = {key[len(name) + 1 :]: value for key, value in values.items() if key.startswith(f"{name}.")}
+                getattr(self, name).restore(inner)
+            elif name in values and isinstance(member, types.Number):
+                setattr(self, name, values[name][()] if isinstance(values[name], np.ndarray) else values[name])
+            elif name in values:
+                getattr(self, name)[...] = values[name]
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (type(self), self.fields())
+
+
+def _rebuilt(kind: type[Frame], values: dict[str, Any]) -> Frame:
+    return kind(**values)
 
 
 register_model(FrameType)(models.OpaqueModel)
@@ -97,17 +160,24 @@ class _Members(AttributeTemplate):
         return value.members.get(attr)
 
 
+def _slot(context: Any, builder: Any, kind: Any, value: Any, place: int) -> Any:
+    table = builder.bitcast(value, ir.IntType(64).as_pointer())
+    return builder.gep(table, [ir.IntType(64)(place)])
+
+
 @lower_getattr_generic(FrameType)
 def _member(context: Any, builder: Any, kind: Any, value: Any, attribute: str) -> Any:
-    table = builder.bitcast(value, ir.IntType(64).as_pointer())
     constant = builder.module.add_metadata([])
 
     def entry(k: int) -> Any:
-        number = builder.load(builder.gep(table, [ir.IntType(64)(kind.places[attribute] + k)]))
+        number = builder.load(_slot(context, builder, kind, value, kind.places[attribute] + k))
         number.set_metadata("invariant.load", constant)  # frozen: no store in between can have changed it
         return number
 
     member = kind.members[attribute]
+    if isinstance(member, types.Number):
+        slot = _slot(context, builder, kind, value, kind.places[attribute])
+        return builder.load(builder.bitcast(slot, context.get_value_type(member).as_pointer()))
     if isinstance(member, FrameType):
         return builder.inttoptr(entry(0), cgutils.voidptr_t)
     array = context.make_array(member)(context, builder)
@@ -123,3 +193,14 @@ def _member(context: Any, builder: Any, kind: Any, value: Any, attribute: str) -
     array.nitems, array.itemsize, array.data = items, ir.IntType(64)(itemsize), data
     array.shape, array.strides = cgutils.pack_array(builder, shape), cgutils.pack_array(builder, strides)
     return array._getvalue()
+
+
+@lower_setattr_generic(FrameType)
+def _assign(context: Any, builder: Any, sig: Any, args: Any, attribute: str) -> None:
+    kind, given = sig.args
+    member = kind.members[attribute]
+    if not isinstance(member, types.Number):
+        raise TypeError(f"only single numbers of a frame can be assigned to, not '{attribute}'")
+    slot = _slot(context, builder, kind, args[0], kind.places[attribute])
+    value = context.cast(builder, args[1], given, member)
+    builder.store(value, builder.bitcast(slot, context.get_value_type(member).as_pointer()))

@@ -7,32 +7,15 @@ Some coordinates z are chosen so that the others follow from them: [Phi_q; B] is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kempe.solvers import sparse_lu
-from kempe.solvers.course import REACHED, RESELECT
-from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
-from kempe.solvers.jit import compiled
-from kempe.solvers.motion import EXPLICIT, SIZES, place
-from kempe.solvers.pack import pack, part
-from kempe.solvers.program import load_rates, run
-
-# parts of a basis's indices
-PLAN, CHOSEN, ACTIVE, ROW_PLACE, M_ROW, M_COLUMN = range(6)
-
-
-@dataclass(frozen=True, eq=False)
-class Basis(Frame):
-    """A choice of independent coordinates."""
-
-    indices: Ints  # plan of [Phi_q; B], chosen coordinates, active rows, per row its place among the active
-    values: Floats  # values of Phi_q, then a one
-    lu: Floats
-    R: FloatRows  # f + 1 rows of length n: the columns of R, then S c
-    W: FloatRows  # 8 rows of length n
-    H: FloatRows  # f x (f + 1): R^T M R and its right-hand side
+from kempe.solvers.course import FAILED, REACHED, RESELECT, Course
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.lagrangian import put_rates
+from kempe.solvers.motion import Equations, Work, copy_state, explicit_at, violation_at
+from kempe.solvers.runge_kutta import STAGES, Basis, Memory
+from kempe.solvers.vectors import copy
 
 
 def make_basis(
@@ -51,38 +34,34 @@ def make_basis(
     everything = np.append(values, 1.0)
     plan = sparse_lu.plan_lu(n, r, c, everything[places], places)
     return Basis(
-        pack([plan, chosen, active, place, upper[0], upper[1]]),
-        everything.copy(),
-        np.zeros(sparse_lu.size_lu(plan)),
-        np.zeros((f + 1, n)),
-        np.zeros((8, n)),
-        np.zeros((max(f, 1), f + 1)),
+        plan=plan,
+        chosen=chosen,
+        active=active,
+        mass_row=np.ascontiguousarray(upper[0]),
+        mass_column=np.ascontiguousarray(upper[1]),
+        values=everything.copy(),
+        lu=np.zeros(sparse_lu.size_lu(plan)),
+        R=np.zeros((f + 1, n)),
+        H=np.zeros((max(f, 1), f + 1)),
+        **{name: np.zeros(n) for name in ("b", "d", "sweep", "v", "Mx", "push")},
+        fresh=1,
     )
 
 
 @compiled
 def _times_mass(eq, wk, basis, x, out):
     """Out = M x from the values of the explicit program."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    row, column = part(basis.indices, M_ROW), part(basis.indices, M_COLUMN)
-    for i in range(n):
+    at, row, column = eq.n + 3 * eq.m, basis.mass_row, basis.mass_column
+    for i in range(eq.n):
         out[i] = 0.0
     for k in range(row.shape[0]):
-        out[row[k]] += wk.out[n + 3 * m + k] * x[column[k]]
-
-
-@compiled
-def _take_jacobian(eq, wk, basis):
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    at = n + 3 * m + part(eq.indices, SIZES)[2]
-    for k in range(basis.values.shape[0] - 1):
-        basis.values[k] = wk.out[at + k]
+        out[row[k]] += wk.out[at + k] * x[column[k]]
 
 
 @compiled
 def _rows_of(eq, wk, basis, offset, sign, b):
     """B = the active rows of a vector in the explicit outputs, then zeros for the independent coordinates."""
-    active = part(basis.indices, ACTIVE)
+    active = basis.active
     for k in range(active.shape[0]):
         b[k] = sign * wk.out[offset + active[k]]
     for k in range(active.shape[0], b.shape[0]):
@@ -90,56 +69,58 @@ def _rows_of(eq, wk, basis, offset, sign, b):
 
 
 @compiled
-def _good(eq, basis, chosen):
+def _good(eq, basis):
     """Whether the dependent coordinates move not much faster, by the independent ones, than when these were chosen."""
-    fastest = 0.0
+    fastest, chosen = 0.0, basis.chosen
     for k in range(chosen.shape[0]):
-        for i in range(eq.scale.shape[0]):
+        for i in range(eq.n):
             fastest = max(fastest, abs(basis.R[k, i]) * eq.scale[chosen[k]] / eq.scale[i])
-    limit = basis.W[6]
-    if limit[0] == 0.0:
-        limit[0] = 3.0 * max(fastest, 1.0)
-    return fastest <= limit[0]
+    if basis.limit == 0.0:
+        basis.limit = 3.0 * max(fastest, 1.0)
+    return fastest <= basis.limit
 
 
 @compiled
-def independent_accelerations(eq, wk, basis, t, y, al):
-    """Make y's dependent coordinates and velocities follow, then accelerations and multipliers into ``al``."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    plan, chosen = part(basis.indices, PLAN), part(basis.indices, CHOSEN)
-    active, f = part(basis.indices, ACTIVE), chosen.shape[0]
-    b, d, w, v = basis.W[0], basis.W[1], basis.W[2], basis.W[3]
-    q, rates = y[:n], y[n : 2 * n]
-    for iteration in range(12):
-        place(eq, wk, q, rates, t)
-        run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-        _take_jacobian(eq, wk, basis)
-        if not sparse_lu.factor(plan, basis.values, basis.lu, w) < sparse_lu.GROWTH:
-            return RESELECT
+def _dependent(eq, wk, memory):
+    """Let the dependent coordinates and velocities of the trial vector follow from the independent ones."""
+    n, m, at, basis = eq.n, eq.m, memory.at, memory.basis
+    b, d, w, first = basis.b, basis.d, basis.sweep, eq.n + 3 * eq.m + eq.upper
+    converged = False
+    for _ in range(12):
+        explicit_at(eq, wk, at)
+        for k in range(basis.values.shape[0] - 1):
+            basis.values[k] = wk.out[first + k]
+        if not sparse_lu.factor(basis.plan, basis.values, basis.lu, w) < sparse_lu.GROWTH:
+            return False
         _rows_of(eq, wk, basis, n, -1.0, b)
-        sparse_lu.solve(plan, basis.lu, b, d, w)
+        sparse_lu.solve(basis.plan, basis.lu, b, d, w)
         size = 0.0
         for i in range(n):
-            q[i] += d[i]
+            at.q[i] += d[i]
             size = max(size, abs(d[i]) / eq.scale[i])
         if not size < 0.5:
-            return RESELECT
-        if size < 1e-13:
+            return False
+        if size < 1e-11:
+            converged = True
             break
-        if iteration > 3 and size < 1e-11:
-            break
-    else:
-        return RESELECT
+    if not converged:
+        return False
     # velocities: v = R z' + S nu
     _rows_of(eq, wk, basis, n + m, 1.0, b)
+    f = basis.chosen.shape[0]
     for k in range(f):
-        b[n - f + k] = rates[chosen[k]]
-    sparse_lu.solve(plan, basis.lu, b, v, w)
-    for i in range(n):
-        rates[i] = v[i]
-    load_rates(eq.layout, rates, wk.x)
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    # the columns of R, and S c
+        b[n - f + k] = at.v[basis.chosen[k]]
+    sparse_lu.solve(basis.plan, basis.lu, b, basis.v, w)
+    copy(basis.v, at.v)
+    explicit_at(eq, wk, at)
+    return True
+
+
+@compiled
+def _accelerations(eq, wk, memory):
+    """Accelerations and multipliers of the trial state: R^T M R z'' = R^T (Q - M S c)."""
+    n, m, at, basis = eq.n, eq.m, memory.at, memory.basis
+    plan, b, d, w, f = basis.plan, basis.b, basis.d, basis.sweep, basis.chosen.shape[0]
     for k in range(f):
         for i in range(n):
             b[i] = 0.0
@@ -147,9 +128,9 @@ def independent_accelerations(eq, wk, basis, t, y, al):
         sparse_lu.solve(plan, basis.lu, b, basis.R[k], w)
     _rows_of(eq, wk, basis, n + 2 * m, 1.0, b)
     sparse_lu.solve(plan, basis.lu, b, basis.R[f], w)
-    if not _good(eq, basis, chosen):
-        return RESELECT
-    Mx, push = basis.W[4], basis.W[5]
+    if not _good(eq, basis):
+        return False
+    Mx, push = basis.Mx, basis.push
     _times_mass(eq, wk, basis, basis.R[f], Mx)
     for i in range(n):
         push[i] = -wk.out[i] - Mx[i]
@@ -165,21 +146,60 @@ def independent_accelerations(eq, wk, basis, t, y, al):
             total += basis.R[j, i] * push[i]
         basis.H[j, f] = total
     if not _cholesky(basis.H, f):
-        return RESELECT
+        return False
     for i in range(n):
         total = basis.R[f, i]
         for k in range(f):
             total += basis.R[k, i] * basis.H[k, f]
-        al[i] = total
+        at.al[i] = total
     # multipliers: Phi_q^T lambda = Q - M a
-    _times_mass(eq, wk, basis, al, Mx)
+    _times_mass(eq, wk, basis, at.al, Mx)
     for i in range(n):
         push[i] = -wk.out[i] - Mx[i]
     sparse_lu.solve_transposed(plan, basis.lu, push, d, w)
     for k in range(m):
-        al[n + k] = 0.0
-    for k in range(active.shape[0]):
-        al[n + active[k]] = d[k]
+        at.al[n + k] = 0.0
+    for k in range(basis.active.shape[0]):
+        at.al[n + basis.active[k]] = d[k]
+    return True
+
+
+@piece
+def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float) -> int:
+    """The rate of the trial vector, as a stage."""
+    course.evaluations += 1
+    course.factorisations += 1
+    if not _dependent(eq, wk, memory) or not _accelerations(eq, wk, memory):
+        return FAILED if memory.basis.fresh > 0 else RESELECT
+    put_rates(eq, wk, course, memory, int(stage))
+    return REACHED
+
+
+@piece
+def start(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
+    """The integrated vector of the present state, and its rate as the first stage."""
+    n, now = eq.n, course.now
+    copy_state(now, memory.at)
+    memory.trial[2 * n] = now.dissipated
+    memory.trial[2 * n + 1] = now.supplied
+    code = rates(eq, wk, course, memory, 0.0)
+    copy(memory.at.al, now.al)
+    return code
+
+
+@piece
+def finish(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """The state at the end of a step, with its rate as stage 12."""
+    n, at = eq.n, memory.at
+    code = rates(eq, wk, course, memory, float(STAGES))
+    if code != REACHED:
+        return code
+    memory.basis.fresh = 0
+    course.violation = max(course.violation, violation_at(eq, wk, at))
+    at.dissipated, at.supplied = memory.trial[2 * n], memory.trial[2 * n + 1]
+    if course.audit > 0:
+        course.energy = max(course.energy, wk.e[0])
+    copy_state(at, course.next)
     return REACHED
 
 

@@ -1,18 +1,72 @@
-"""The decorator of every compiled solver: machine code without the interpreter lock, kept between processes.
+"""The decorators of compiled solvers: machine code without the interpreter lock, kept between processes.
+
+- ``piece``: compiled once from its annotations, kept on disk, called by its symbol from other compiled functions (so
+  that it is never optimised again inside a caller) and from Python. Its arguments are frames and single numbers.
+- ``compiled``: compiled into whatever calls it.
+- ``pasted``: the same, for functions that return a view.
+- ``allocating``: called from Python, may allocate.
 
 Numba checks only the file a function stands in before it trusts a cached copy, although code of other files is
-compiled into it. Here the cache's version is a digest of all solver sources, so an edit anywhere makes all stale.
+compiled into it. Here the cache's version is a digest of all solver sources, so an edit anywhere makes all stale, and a
+file that cannot be read for whatever reason is compiled again.
 """
 
 from __future__ import annotations
 
+import ctypes
+import dis
 import hashlib
-from collections.abc import Callable
+import inspect
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
+import llvmlite.binding as llvm
 import numba
+from numba import types
+from numba.core import caching, ccallback
+from numba.extending import typeof_impl
+
+from kempe.errors import KempeError
+from kempe.solvers.frames import Frame, frame_type
+
+log = logging.getLogger("kempe")
+
+#: Without numba (NUMBA_DISABLE_JIT=1) everything runs as plain Python, slowly.
+PLAIN = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+#: Compiling that takes longer than this is announced, in seconds.
+PATIENCE = 2.0
+
+
+def _check_numba() -> None:
+    """The hooks of numba that are used here and that it does not document must be there."""
+    wanted = [
+        (caching, "FunctionCache"),
+        (caching, "IndexDataCacheFile"),
+        (ccallback, "CFunc"),
+        (types, "ExternalFunction"),
+    ]
+    missing = [name for module, name in wanted if not hasattr(module, name)]
+    if not missing:
+        missing = [
+            f"FunctionCache.{name}"
+            for name in ("load_overload", "save_overload", "_load_overload", "_save_overload")
+            if not hasattr(caching.FunctionCache, name)
+        ]
+    if missing:
+        raise KempeError(
+            f"this version of numba ({numba.__version__}) cannot be used: it lacks {', '.join(missing)}; "
+            "install a version that pyproject.toml allows"
+        )
+
+
+_check_numba()
 
 
 @cache
@@ -22,32 +76,84 @@ def _digest() -> str:
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 
-def _versioned(dispatcher: Any) -> Any:
-    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if index is not None and hasattr(index, "_version"):
-        index._version = f"{numba.__version__} {_digest()}"
-    return dispatcher
+class _Cache(caching.FunctionCache):  # type: ignore[misc]
+    """Numba's cache on disk, stale when any solver changed; what cannot be read or written is not there."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file._version = f"{numba.__version__} {_digest()}"
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        for needed in _pieces_in(self._py_func):
+            needed.ready()
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # a damaged file can raise anything
+            log.debug("cached machine code of %s cannot be read (%s) and is compiled again", self._name, error)
+            try:
+                self.flush()
+            except Exception:
+                self.disable()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            log.debug("machine code of %s cannot be kept (%s)", self._name, error)
+
+    def holds(self) -> bool:
+        """Whether something is kept for this function."""
+        try:
+            return bool(self._cache_file._load_index())
+        except Exception:
+            return False
 
 
-def is_kept(dispatcher: Any) -> bool:
-    """Whether a compiled function is in the cache already (if that cannot be told: yes)."""
-    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    load = getattr(index, "_load_index", None)
-    return True if load is None else bool(load())
+def _with_cache(thing: Any, function: Any) -> Any:
+    """Give a compiled function its cache; where no folder can be written to, it has none."""
+    try:
+        thing._cache = _Cache(function)
+    except Exception as error:
+        log.debug("no cache for compiled functions: %s", error)
+    return thing
+
+
+def _pieces_in(function: Any, seen: set[Any] | None = None) -> Iterator[Piece]:
+    """The pieces that a function calls, directly or in what is compiled into it."""
+    seen = set() if seen is None else seen
+    if function in seen:
+        return
+    seen.add(function)
+    for value in _globals_of(function):
+        if isinstance(value, Piece):
+            yield value
+        elif hasattr(value, "py_func"):
+            yield from _pieces_in(value.py_func, seen)
+
+
+def _globals_of(function: Any) -> Iterator[Any]:
+    """The global values that a function names, those of other modules (``qd.solve``) included."""
+    module = None
+    for instruction in dis.get_instructions(function):
+        value = None
+        if instruction.opname == "LOAD_GLOBAL":
+            value = function.__globals__.get(instruction.argval)
+        elif module is not None and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            value = getattr(module, instruction.argval, None)
+        module = value if inspect.ismodule(value) else None
+        if value is not None and module is None:
+            yield value
 
 
 # Compiled functions allocate nothing, so they do without reference counting (_nrt): it would be a third of their code.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 _INNER = {**_OPTIONS, "no_cfunc_wrapper": True}
-
-
-def entry(function: Callable[..., Any]) -> Any:
-    """Compile what Python calls: no interpreter lock, no exceptions on division, kept on disk."""
-    return _versioned(numba.njit(cache=True, **_OPTIONS)(function))
+_LOCK = threading.RLock()
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile what compiled functions call; the entry that calls it keeps it on disk."""
+    """Compile what compiled functions call; the piece that calls it keeps it on disk."""
     return numba.njit(**_INNER)(function)
 
 
@@ -56,6 +162,139 @@ def pasted(function: Callable[..., Any]) -> Any:
     return numba.njit(inline="always", **_OPTIONS)(function)
 
 
+def entry(function: Callable[..., Any]) -> Any:
+    """Compile what Python calls with arrays: no interpreter lock, no exceptions on division, kept on disk."""
+    made = numba.njit(**_OPTIONS)(function)
+    return made if PLAIN else _with_cache(made, function)
+
+
 def allocating(function: Callable[..., Any]) -> Any:
     """As ``entry``, for functions that allocate."""
-    return _versioned(numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    made = numba.njit(nogil=True, error_model="numpy")(function)
+    return made if PLAIN else _with_cache(made, function)
+
+
+_C_TYPES: dict[Any, Any] = {types.float64: ctypes.c_double, types.int64: ctypes.c_int64}
+
+
+class Piece:
+    """A function that is compiled once and called by its symbol, from compiled code and from Python."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+        hints = get_type_hints(function, include_extras=True)
+        kinds = [_machine_type(hints[name], function) for name in inspect.signature(function).parameters]
+        self.sig = _machine_type(hints["return"], function)(*kinds)
+        self.symbol = f"{function.__module__}.{function.__qualname__}"
+        self.external = types.ExternalFunction(self.symbol, self.sig)
+        self._callback: Any = None
+        self._call: Any = None
+
+    def ready(self) -> int:
+        """Compile it or read it from disk, with all pieces it calls; its address."""
+        with _LOCK:
+            if self._callback is None:
+                with _announced():
+                    made = ccallback.CFunc(self.function, (self.sig.args, self.sig.return_type), {}, dict(_OPTIONS))
+                    _with_cache(made, self.function)
+                    for needed in _pieces_in(self.function):
+                        if needed is not self:
+                            needed.ready()
+                    made.compile()
+                self._callback = made
+                llvm.add_symbol(self.symbol, made.address)
+                kinds = [_C_TYPES.get(kind, ctypes.c_void_p) for kind in self.sig.args]
+                self._call = ctypes.CFUNCTYPE(_C_TYPES[self.sig.return_type], *kinds)(self.address)
+        return self.address
+
+    @property
+    def address(self) -> int:
+        """Where its machine code begins."""
+        return int(self._callback.address)
+
+    def __call__(self, *arguments: Any) -> Any:  # noqa: D102
+        if self._call is None:
+            self.ready()
+        return self._call(*[a.address if isinstance(a, Frame) else a for a in arguments])
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is compiled already, here or on disk, with all pieces it calls."""
+        if self._callback is not None:
+            return True
+        made = _with_cache(ccallback.CFunc(self.function, (self.sig.args, self.sig.return_type), {}, {}), self.function)
+        holds = getattr(made._cache, "holds", None)
+        return holds is not None and holds() and all(p.is_kept for p in _pieces_in(self.function) if p is not self)
+
+
+@typeof_impl.register(Piece)
+def _type_of_piece(value: Piece, _: Any) -> Any:
+    value.ready()
+    return value.external
+
+
+def _machine_type(hint: Any, function: Any) -> Any:
+    if isinstance(hint, type) and issubclass(hint, Frame):
+        return frame_type(hint)
+    if hint in (float, int):
+        return types.float64 if hint is float else types.int64
+    if get_args(hint) and get_args(hint)[1] in _C_TYPES:
+        return get_args(hint)[1]
+    raise TypeError(f"piece {function.__name__}: an argument must be a frame, a float or an int, not {hint}")
+
+
+def piece(function: Callable[..., Any]) -> Any:
+    """Compile once, from the annotations; call by symbol."""
+    return function if PLAIN else Piece(function)
+
+
+#: In plain Python: functions that are called by number, by the number.
+_numbers: dict[int, Any] = {}
+
+
+def address_of(made: Any) -> int:
+    """The number by which compiled code calls a piece that is chosen at run time."""
+    if PLAIN:
+        _numbers[id(made)] = made
+        return id(made)
+    return int(made.ready())
+
+
+def is_kept(made: Any) -> bool:
+    """Whether a compiled function is in the cache already."""
+    if isinstance(made, Piece):
+        return made.is_kept
+    cache_ = getattr(made, "_cache", None)
+    return bool(getattr(made, "signatures", ())) or (isinstance(cache_, _Cache) and cache_.holds())
+
+
+_depth = 0
+_said = False
+
+
+@contextmanager
+def _announced() -> Iterator[None]:
+    """Say in one line that solvers are compiled, when that takes long."""
+    global _depth, _said
+    timer = None
+    if _depth == 0 and not _said:
+        timer = threading.Timer(PATIENCE, _announce)
+        timer.daemon = True
+        timer.start()
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+        if timer is not None:
+            timer.cancel()
+
+
+def _announce() -> None:
+    global _said
+    _said = True
+    text = "kempe: compiling solvers for first use on this machine (some seconds, once)"
+    if os.environ.get("KEMPE_QUIET", "") in ("", "0"):
+        print(text, file=sys.stderr, flush=True)
+    log.info(text)

@@ -1,22 +1,20 @@
 """Equations of motion in compiled form, f(q, v, a, t, lambda) = 0 and Phi(q, t) = 0, and what integrators need of them.
 
-Accelerations with multipliers, projections to the constraints and Newton corrections all end in the same matrix
+Accelerations with multipliers, projections to the constraints, jumps and Newton corrections all end in the same matrix
 (``quasi_definite``). Vectors of length N = n + m hold n entries for the coordinates and m for the constraint rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
-from kempe.solvers.jit import compiled, entry, pasted
-from kempe.solvers.pack import pack, part, window
+from kempe.solvers.frames import Count, Floats, Frame, Ints, Real
+from kempe.solvers.jit import compiled, pasted, piece
+from kempe.solvers.pack import window
 from kempe.solvers.program import (
     Layout,
+    Program,
     load,
     load_accelerations,
     load_for_balance,
@@ -24,116 +22,247 @@ from kempe.solvers.program import (
     load_rates,
     run,
     size_arguments,
-    size_out,
-    size_y,
 )
-
-# parts of the indices
-RESIDUAL, TANGENT, EXPLICIT, VALUE, CANONICAL, ENERGY, GUARDS, LATCHES = range(8)  # programs
-PLAN = 8  # a plan of quasi_definite
-J_ROW, J_COLUMN = 9, 10  # entries of Phi_q
-SIZES = 11  # n, m, number of values in the upper block
-SWITCHES = 12  # four numbers per switch: place of the mode in x, mode entered, how many values to keep, where they are
-VELOCITY = 14  # a program
-MODES = 13  # two numbers per switching element: place of the mode in x, place of the first mode among the latches
-PROGRAMS = (RESIDUAL, TANGENT, EXPLICIT, VALUE, CANONICAL, ENERGY, GUARDS, LATCHES, VELOCITY)
 
 #: Shift of the multiplier block, as a fraction of Phi_q M^-1 Phi_q^T.
 SHIFT = 1e-11
 
 
-@dataclass(frozen=True, eq=False)
+class Hybrids(Frame):
+    """The elements that switch, their switches, the rows that depend on modes, and the jumps."""
+
+    # per switching element
+    mode_at: Ints  # where its mode is in x; the values it keeps follow
+    first_mode_at: Ints  # where its first mode is among the latches
+    kept: Ints  # how many values it keeps
+    first_switch: Ints  # its switches are first_switch..end_switch - 1
+    end_switch: Ints
+    # per switch
+    owner: Ints  # its element
+    source: Ints  # the mode it leads out of
+    target: Ints  # the mode it leads to
+    limit: Ints  # the mode that a sequence of ever shorter intervals ends in, or -1
+    stops: Ints  # 1 where the run ends
+    jumps: Ints  # 1 where velocities jump
+    solved: Ints  # 1 where its guard depends on multipliers or accelerations
+    kept_at: Ints  # where the values it keeps are among the latches
+    # per row that is not always in force
+    row: Ints
+    row_at: Ints  # where x says whether it is
+    row_mode_at: Ints  # where x has the mode that decides
+    row_modes: Ints  # the modes in which it is, as bits
+    # per row that acts impulsively at a switch
+    impulse_switch: Ints
+    impulse_row: Ints
+    impulse_condition: Ints  # its number among the rows not always in force, or -1
+    restitution_at: Ints  # where its restitution is among the jumps
+    # per coordinate that gets a known impulse at a switch
+    kick_switch: Ints
+    kick_coordinate: Ints
+    kick_at: Ints
+    any_solved: Count  # 1 where some guard depends on multipliers or accelerations
+    tested: Ints  # the coordinates that are angles and that guards depend on
+
+
 class Equations(Frame):
     """What a motion has to satisfy."""
 
     layout: Layout
-    indices: Ints  # the parts listed above
+    plan: qd.Plan
+    residual: Program
+    tangent: Program
+    explicit: Program
+    value: Program
+    velocity: Program
+    canonical: Program
+    energy: Program
+    guards: Program
+    latches: Program
+    jumps: Program
+    hybrids: Hybrids
+    jacobian_row: Ints  # entries of Phi_q
+    jacobian_column: Ints
+    right_row: Ints  # entries of Phi_q^T - Q_lambda, where it has values of its own: coordinate, constraint row
+    right_column: Ints
+    mirror: Ints  # per such entry: the value that Phi_q^T alone would have
+    diagonal: Ints  # places of the diagonal of the upper block among the values
+    n: Count
+    m: Count
+    upper: Count  # how many values the upper block has
+    loaded: Count  # 1 where applied forces depend on multipliers
     scale: Floats  # per coordinate: what counts as a movement of size one
     row_scale: Floats  # per row: what counts as a violation of size one
+    compliance: Floats  # per row in force: what stands in the multiplier block
+    step_compliance: Floats  # the same for the matrix of an implicit step
+    flexible: Floats  # per row: its share of Phi_q M^-1 Phi_q^T, which stands there where a row is not in force
     shift: Floats  # N, added to the diagonal of the linear system
     step_shift: Floats  # the same for the matrix of an implicit step
 
 
-@dataclass(frozen=True, eq=False)
+class State(Frame):
+    """A state of motion: time, position, velocity, accelerations with multipliers, work done so far."""
+
+    t: Real
+    q: Floats
+    v: Floats
+    al: Floats  # N: accelerations, then multipliers
+    dissipated: Real
+    supplied: Real
+
+
+def new_state(n: int, m: int) -> State:
+    """An empty state."""
+    return State(q=np.zeros(n), v=np.zeros(n), al=np.zeros(n + m))
+
+
 class Work(Frame):
-    """Scratch memory of one run."""
+    """Scratch memory of one run, and the inputs of its kernels."""
 
     x: Floats  # inputs of all kernels; modes and latched values live here
     y: Floats
     out: Floats
     lu: Floats
-    w: FloatRows  # rows of length N
-    e: Floats  # energies and powers
-
-
-def make_equations(
-    layout: Layout, indices: Sequence[np.ndarray], scale: np.ndarray, row_scale: np.ndarray, shift: np.ndarray
-) -> Equations:
-    """Equations from their index arrays, in the order listed above."""
-    return Equations(layout, pack(indices), scale, row_scale, shift, shift.copy())
+    e: Floats  # energies and powers: kinetic, of gravity, elastic, dissipated, supplied
+    rhs: Floats  # N: the right-hand side of a linear system
+    correction: Floats  # N: its solution by ``solve``
+    solution: Floats  # N: its solution by ``solve_refined``
+    residual: Floats  # N
+    change: Floats  # N
+    sweep: Floats  # N: scratch of factorisation and solution
+    rate: Floats  # m
+    phi: Floats  # m
+    latches: Floats
+    jumps: Floats
 
 
 def new_work(eq: Equations, x: np.ndarray) -> Work:
     """Scratch memory; x holds the numbers of the elements (a copy is taken: modes are kept in it)."""
-    programs = [eq.indices[eq.indices[k] : eq.indices[k + 1]] for k in PROGRAMS]
-    plan = eq.indices[eq.indices[PLAN] : eq.indices[PLAN + 1]]
-    y = max(1, size_arguments(eq.layout), *(size_y(p) for p in programs))
-    out = max(1, *(size_out(p) for p in programs))
+    programs = [program for program in eq.fields().values() if isinstance(program, Program)]
+    N = eq.n + eq.m
     return Work(
-        x.copy(), np.zeros(y), np.zeros(out), np.zeros(qd.size(plan)), np.zeros((12, len(eq.shift))), np.zeros(5)
+        x.copy(),
+        np.zeros(max(1, size_arguments(eq.layout), *(p.size_y for p in programs))),
+        np.zeros(max(1, *(p.size_out for p in programs))),
+        np.zeros(qd.size(eq.plan)),
+        np.zeros(5),
+        *(np.zeros(N) for _ in range(8)),
+        np.zeros(max(1, eq.latches.size_out)),
+        np.zeros(max(1, eq.jumps.size_out)),
     )
 
 
 def beside(wk: Work) -> Work:
-    """The same work space with factors of its own."""
-    return replace(wk, lu=np.zeros_like(wk.lu))
-
-
-# rows of the scratch memory used here; integrators use the first six
-_RHS, _R, _D, _W, _CHANGE = 7, 8, 9, 10, 11
+    """The same inputs with factors and vectors of their own."""
+    own = ("lu", "rhs", "correction", "solution", "residual", "change", "sweep", "rate", "phi")
+    return wk.changed(**{name: np.zeros_like(getattr(wk, name)) for name in own})
 
 
 @compiled
-def place(eq, wk, q, v, t):
-    """Put a state into the inputs."""
-    load(eq.layout, q, t, wk.x, wk.y)
-    load_rates(eq.layout, v, wk.x)
+def copy_state(source, target):
+    """Target = source."""
+    target.t = source.t
+    for i in range(source.q.shape[0]):
+        target.q[i] = source.q[i]
+        target.v[i] = source.v[i]
+    for i in range(source.al.shape[0]):
+        target.al[i] = source.al[i]
+    target.dissipated = source.dissipated
+    target.supplied = source.supplied
+
+
+@piece
+def place(eq: Equations, wk: Work, state: State) -> int:
+    """Put a state into the inputs, with its multipliers where forces depend on them."""
+    load(eq.layout, state.q, state.t, wk.x, wk.y)
+    load_rates(eq.layout, state.v, wk.x)
+    if eq.loaded > 0:
+        load_multipliers(eq.layout, window(state.al, eq.n, eq.n + eq.m), wk.x)
+    return 1
+
+
+@piece
+def place_all(eq: Equations, wk: Work, state: State) -> int:
+    """Put a state with accelerations and multipliers into the inputs."""
+    load(eq.layout, state.q, state.t, wk.x, wk.y)
+    load_rates(eq.layout, state.v, wk.x)
+    load_accelerations(eq.layout, state.al, wk.x)
+    load_multipliers(eq.layout, window(state.al, eq.n, eq.n + eq.m), wk.x)
+    return 1
+
+
+@piece
+def run_program(program: Program, wk: Work) -> int:
+    """Evaluate a program on the inputs, into ``wk.out``."""
+    run(program, wk.x, wk.y, wk.out)
+    return 1
+
+
+@piece
+def residual_of(eq: Equations, wk: Work, state: State) -> int:
+    """[f, Phi] of a state with accelerations and multipliers, into ``wk.out``.
+
+    Rates and accelerations are put only where the balance of forces depends on them.
+    """
+    load(eq.layout, state.q, state.t, wk.x, wk.y)
+    load_for_balance(eq.layout, state.v, state.al, wk.x)
+    load_multipliers(eq.layout, window(state.al, eq.n, eq.n + eq.m), wk.x)
+    run(eq.residual, wk.x, wk.y, wk.out)
+    return 1
 
 
 @pasted
 def explicit_values(eq, wk):
-    """The values of [M, Phi_q^T; Phi_q, 0] after the explicit program has run."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    return window(wk.out, n + 3 * m, wk.out.shape[0])
+    """The values of [M, Phi_q^T - Q_lambda; Phi_q, 0] after the explicit program has run."""
+    return window(wk.out, eq.n + 3 * eq.m, wk.out.shape[0])
 
 
-@compiled
-def times_jacobian(eq, values, v, sign, r):
-    """R += sign * Phi_q v, both of their own length; ``values`` are those of the linear system."""
-    row, column = part(eq.indices, J_ROW), part(eq.indices, J_COLUMN)
-    at = part(eq.indices, SIZES)[2]
+@piece
+def add_rates(eq: Equations, wk: Work, state: State, sign: float) -> int:
+    """Add sign * Phi_q v to ``wk.rate``, after the explicit program has run."""
+    row, column, at, v, rate = eq.jacobian_row, eq.jacobian_column, eq.n + 3 * eq.m + eq.upper, state.v, wk.rate
     for k in range(row.shape[0]):
-        r[row[k]] += sign * values[at + k] * v[column[k]]
+        rate[row[k]] += sign * wk.out[at + k] * v[column[k]]
+    return 1
 
 
-@compiled
-def solve_refined(eq, wk, values, rhs, sol, sweeps):
-    """Solve with the factors at hand, then refine with the true matrix until it no longer helps.
+@piece
+def factor(eq: Equations, wk: Work) -> int:
+    """Factor the matrix whose values the explicit program left, with the shift; 0 when that failed."""
+    return int(qd.factor(eq.plan, explicit_values(eq, wk), eq.shift, wk.lu, wk.sweep))
 
-    Returns how much the first refinement changed the upper part, relative to its size.
+
+@piece
+def factor_step(eq: Equations, wk: Work) -> int:
+    """Factor the matrix whose values the tangent program left, with the shift of a step; 0 when that failed."""
+    values = window(wk.out, eq.n + eq.m, wk.out.shape[0])
+    return int(qd.factor(eq.plan, values, eq.step_shift, wk.lu, wk.sweep))
+
+
+@piece
+def solve(eq: Equations, wk: Work) -> int:
+    """Solve for ``wk.rhs`` with the factors at hand, into ``wk.correction``."""
+    qd.solve(eq.plan, wk.lu, wk.rhs, wk.correction, wk.sweep)
+    return 1
+
+
+@piece
+def solve_refined(eq: Equations, wk: Work, sweeps: int) -> float:
+    """Solve for ``wk.rhs``, then refine with the true matrix until it no longer helps, into ``wk.solution``.
+
+    The true matrix is the one whose values the explicit program left, without the shift. Returns how much the first
+    refinement changed the upper part, relative to its size.
     """
-    plan = part(eq.indices, PLAN)
-    r, d, w = wk.w[_R], wk.w[_D], wk.w[_W]
-    N = eq.shift.shape[0]
-    qd.solve(plan, wk.lu, rhs, sol, w)
+    plan, rhs, sol, r, d = eq.plan, wk.rhs, wk.solution, wk.residual, wk.correction
+    N = eq.n + eq.m
+    qd.solve(plan, wk.lu, rhs, sol, wk.sweep)
     last, first = np.inf, 0.0
     for sweep in range(sweeps):
         for i in range(N):
             r[i] = rhs[i]
-        qd.subtract_product(plan, values, sol, r)
-        qd.solve(plan, wk.lu, r, d, w)
+        qd.subtract_product(plan, explicit_values(eq, wk), sol, r)
+        qd.solve(plan, wk.lu, r, d, wk.sweep)
         size, change = 1e-300, 0.0
-        for i in range(eq.scale.shape[0]):
+        for i in range(eq.n):
             size = max(size, abs(sol[i]) / eq.scale[i])
             change = max(change, abs(d[i]) / eq.scale[i])
         if sweep == 0:
@@ -148,34 +277,101 @@ def solve_refined(eq, wk, values, rhs, sol, sweeps):
     return first
 
 
-@compiled
-def accelerations(eq, wk, v, omega, damping, sweeps, sol):
-    """Solve for accelerations and multipliers after the explicit program has run and its matrix is factored.
+@piece
+def explicit_at(eq: Equations, wk: Work, state: State) -> int:
+    """Run the explicit program at a state."""
+    place(eq, wk, state)
+    run_program(eq.explicit, wk)
+    return 1
 
-    Constraint violations are stabilised with Phi'' + 2 damping omega Phi' + omega^2 Phi = 0. With ``sweeps`` = 0 the
-    shift is not taken out again: the penalty method.
-    """
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    rhs = wk.w[_RHS]
+
+@piece
+def evaluate(eq: Equations, wk: Work, state: State) -> int:
+    """Run the explicit program at a state and factor its matrix; 0 when that failed."""
+    explicit_at(eq, wk, state)
+    return factor(eq, wk)
+
+
+@compiled
+def _right_hand_side(eq, wk, state, omega, damping):
+    """[Q, gamma - 2 damping omega Phi' - omega^2 Phi] after the explicit program has run."""
+    n, m, rhs = eq.n, eq.m, wk.rhs
     for i in range(n):
         rhs[i] = -wk.out[i]
     for k in range(m):
         rhs[n + k] = wk.out[n + 2 * m + k]
     if omega > 0.0:
-        rate = wk.w[_R]
         for k in range(m):
-            rate[k] = -wk.out[n + m + k]
-        times_jacobian(eq, explicit_values(eq, wk), v, 1.0, rate)
+            wk.rate[k] = -wk.out[n + m + k]
+        add_rates(eq, wk, state, 1.0)
         for k in range(m):
-            rhs[n + k] -= 2.0 * damping * omega * rate[k] + omega * omega * wk.out[n + k]
-    return solve_refined(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
+            rhs[n + k] -= 2.0 * damping * omega * wk.rate[k] + omega * omega * wk.out[n + k]
+
+
+#: So often a force that depends on multipliers is evaluated again.
+LOAD_ITERATIONS = 40
+
+
+@piece
+def _solve_loaded(eq: Equations, wk: Work, state: State, omega: float, damping: float, sweeps: int) -> float:
+    """Newton's method for accelerations and multipliers where forces depend on the latter; inf where it fails."""
+    n, m, at = eq.n, eq.m, eq.upper + eq.jacobian_row.shape[0]
+    last = np.inf
+    for iteration in range(LOAD_ITERATIONS):
+        values = explicit_values(eq, wk)
+        _right_hand_side(eq, wk, state, omega, damping)
+        for k in range(eq.right_row.shape[0]):
+            wk.rhs[eq.right_row[k]] += (values[at + k] - values[eq.mirror[k]]) * state.al[n + eq.right_column[k]]
+        for k in range(m):
+            wk.change[k] = state.al[n + k]
+        first = solve_refined(eq, wk, sweeps)
+        for i in range(n + m):
+            state.al[i] = wk.solution[i]
+        size, change = 1e-300, 0.0
+        for k in range(m):
+            unit = np.sqrt(eq.flexible[k])
+            size = max(size, abs(state.al[n + k]) * unit)
+            change = max(change, abs(state.al[n + k] - wk.change[k]) * unit)
+        if not change < np.inf:
+            return np.inf
+        if change <= 1e-14 * size or (iteration > 1 and change < 1e-11 * size and change > 0.5 * last):
+            return first
+        last = change
+        explicit_at(eq, wk, state)
+        if factor(eq, wk) == 0:
+            return np.inf
+    return np.inf
+
+
+@piece
+def accelerations(eq: Equations, wk: Work, state: State, omega: float, damping: float, sweeps: int) -> float:
+    """Solve for the accelerations and multipliers of a state at which the equations were evaluated.
+
+    Constraint violations are stabilised with Phi'' + 2 damping omega Phi' + omega^2 Phi = 0. With ``sweeps`` = 0 the
+    shift is not taken out again: the penalty method. Returns how much refinement changed; inf where they cannot be had.
+    """
+    if eq.loaded > 0:
+        return _solve_loaded(eq, wk, state, omega, damping, sweeps)
+    _right_hand_side(eq, wk, state, omega, damping)
+    first = solve_refined(eq, wk, sweeps)
+    for i in range(eq.n + eq.m):
+        state.al[i] = wk.solution[i]
+    return first
+
+
+@piece
+def solve_state(eq: Equations, wk: Work, state: State, sweeps: int) -> int:
+    """The accelerations and multipliers of a consistent state; 0 when they cannot be had."""
+    if evaluate(eq, wk, state) == 0:
+        return 0
+    return int(accelerations(eq, wk, state, 0.0, 1.0, sweeps) < np.inf)
 
 
 @compiled
 def violation(eq, phi):
     """The largest constraint violation, in row sizes; NaN is kept."""
     worst = 0.0
-    for k in range(eq.row_scale.shape[0]):
+    for k in range(eq.m):
         size = abs(phi[k]) / eq.row_scale[k]
         if not size <= worst:
             worst = size
@@ -184,16 +380,21 @@ def violation(eq, phi):
     return worst
 
 
-@compiled
-def project_position(eq, wk, q, t, phi, limit):
+@piece
+def violation_at(eq: Equations, wk: Work, state: State) -> float:
+    """The largest constraint violation of a state, in row sizes."""
+    load(eq.layout, state.q, state.t, wk.x, wk.y)
+    run(eq.value, wk.x, wk.y, wk.phi)
+    return violation(eq, wk.phi)
+
+
+@piece
+def project_position(eq: Equations, wk: Work, state: State, limit: float) -> float:
     """Move q to the constraints with the factors at hand; the violation that is left (inf: moved beyond ``limit``)."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    rhs, d, w = wk.w[_RHS], wk.w[_D], wk.w[_W]
-    last, moved = np.inf, 0.0
+    n, m, q = eq.n, eq.m, state.q
+    last, moved, size = np.inf, 0.0, 0.0
     for _ in range(12):
-        load(eq.layout, q, t, wk.x, wk.y)
-        run(part(eq.indices, VALUE), wk.x, wk.y, phi)
-        size = violation(eq, phi)
+        size = violation_at(eq, wk, state)
         if not size < 1e6:
             return np.inf
         if size < 2e-15 or (size > 0.5 * last and size < 1e-12):
@@ -202,159 +403,121 @@ def project_position(eq, wk, q, t, phi, limit):
             break
         last = size
         for i in range(n):
-            rhs[i] = 0.0
+            wk.rhs[i] = 0.0
         for k in range(m):
-            rhs[n + k] = -phi[k]
-        qd.solve(part(eq.indices, PLAN), wk.lu, rhs, d, w)
+            wk.rhs[n + k] = -wk.phi[k]
+        solve(eq, wk)
         for i in range(n):
-            q[i] += d[i]
-            moved = max(moved, abs(d[i]) / eq.scale[i])
+            q[i] += wk.correction[i]
+            moved = max(moved, abs(wk.correction[i]) / eq.scale[i])
         if moved > limit:
             return np.inf
     return size
 
 
-@compiled
-def project_velocity(eq, wk, v):
-    """Move v to Phi_q v = nu after the explicit program has run at q; returns how far, in sizes per time."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    rhs, d = wk.w[_RHS], wk.w[_CHANGE]
+@piece
+def project_velocity(eq: Equations, wk: Work, state: State) -> float:
+    """Move v to Phi_q v = nu after the equations were evaluated at q; returns how far, in sizes per time."""
+    n, m = eq.n, eq.m
     for i in range(n):
-        rhs[i] = 0.0
-    rate = wk.w[_R]
+        wk.rhs[i] = 0.0
     for k in range(m):
-        rate[k] = wk.out[n + m + k]
-    times_jacobian(eq, explicit_values(eq, wk), v, -1.0, rate)
+        wk.rate[k] = wk.out[n + m + k]
+    add_rates(eq, wk, state, -1.0)
     for k in range(m):
-        rhs[n + k] = rate[k]
-    solve_refined(eq, wk, explicit_values(eq, wk), rhs, d, 2)
+        wk.rhs[n + k] = wk.rate[k]
+    solve_refined(eq, wk, 2)
     moved = 0.0
     for i in range(n):
-        v[i] += d[i]
-        moved = max(moved, abs(d[i]) / eq.scale[i])
+        state.v[i] += wk.solution[i]
+        moved = max(moved, abs(wk.solution[i]) / eq.scale[i])
     return moved
 
 
-@compiled
-def evaluate(eq, wk, q, v, t):
-    """Run the explicit program at a state and factor its matrix; False when that failed."""
-    place(eq, wk, q, v, t)
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    return qd.factor(part(eq.indices, PLAN), explicit_values(eq, wk), eq.shift, wk.lu, wk.w[_W])
-
-
-@entry
-def solve_state(eq, wk, q, v, t, sweeps, sol):
-    """[a, lambda] of a consistent state; False when they cannot be had."""
-    if not evaluate(eq, wk, q, v, t):
-        return False
-    accelerations(eq, wk, v, 0.0, 1.0, sweeps, sol)
-    return True
-
-
-@compiled
-def share(eq, wk, q, v, t, sweeps, lam):
-    """The smallest multipliers with the same forces: what does nothing would drift from step to step."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    if not evaluate(eq, wk, q, v, t):
-        return
-    rhs, sol = wk.w[_RHS], wk.w[_CHANGE]
-    for i in range(n + m):
-        rhs[i] = 0.0
-        sol[i] = lam[i - n] if i >= n else 0.0
-    qd.subtract_product(part(eq.indices, PLAN), explicit_values(eq, wk), sol, rhs)
-    for i in range(n + m):
-        rhs[i] = -rhs[i] if i < n else 0.0
-    solve_refined(eq, wk, explicit_values(eq, wk), rhs, sol, sweeps)
-    for k in range(m):
-        lam[k] = sol[n + k]
-
-
-@compiled
-def consistent(eq, wk, q, v, t, sol, phi, limit, sweeps):
+@piece
+def consistent(eq: Equations, wk: Work, state: State, limit: float, sweeps: int) -> float:
     """Project q and v to the constraints and solve for [a, lambda]; the violation left, or inf where it failed.
 
     The factors in the work space need not belong to q; afterwards they do.
     """
-    if not evaluate(eq, wk, q, v, t):
+    if evaluate(eq, wk, state) == 0:
         return np.inf
-    left = project_position(eq, wk, q, t, phi, limit)
-    if not left < np.inf or not evaluate(eq, wk, q, v, t):
+    left = project_position(eq, wk, state, limit)
+    if not left < np.inf or evaluate(eq, wk, state) == 0:
         return np.inf
-    project_velocity(eq, wk, v)
-    load_rates(eq.layout, v, wk.x)
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    accelerations(eq, wk, v, 0.0, 1.0, sweeps, sol)
-    for i in range(eq.scale.shape[0]):
-        if not np.isfinite(sol[i]):
+    project_velocity(eq, wk, state)
+    explicit_at(eq, wk, state)
+    if not accelerations(eq, wk, state, 0.0, 1.0, sweeps) < np.inf:
+        return np.inf
+    for i in range(eq.n):
+        if not np.isfinite(state.al[i]):
             return np.inf
     return left
 
 
-@compiled
-def powers(eq, wk, q, v, t, lam):
+@piece
+def share(eq: Equations, wk: Work, state: State, sweeps: int) -> int:
+    """The smallest multipliers with the same forces: what does nothing would drift from step to step."""
+    n, m = eq.n, eq.m
+    if evaluate(eq, wk, state) == 0:
+        return 0
+    rhs, sol = wk.rhs, wk.change
+    for i in range(n + m):
+        rhs[i] = 0.0
+        sol[i] = state.al[i] if i >= n else 0.0
+    qd.subtract_product(eq.plan, explicit_values(eq, wk), sol, rhs)
+    for i in range(n + m):
+        rhs[i] = -rhs[i] if i < n else 0.0
+    solve_refined(eq, wk, sweeps)
+    for k in range(m):
+        state.al[n + k] = wk.solution[n + k]
+    return 1
+
+
+@piece
+def powers(eq: Equations, wk: Work, state: State) -> int:
     """Energies and powers of a state, left in ``wk.e``: kinetic, of gravity, elastic, dissipated, supplied."""
-    place(eq, wk, q, v, t)
-    load_multipliers(eq.layout, lam, wk.x)
-    run(part(eq.indices, ENERGY), wk.x, wk.y, wk.e)
+    place_all(eq, wk, state)
+    run_program(eq.energy, wk)
+    for k in range(5):
+        wk.e[k] = wk.out[k]
+    return 1
 
 
-@compiled
-def guard_values(eq, wk, q, v, t, lam, out):
-    """The guards of all switches."""
-    place(eq, wk, q, v, t)
-    load_multipliers(eq.layout, lam, wk.x)
-    run(part(eq.indices, GUARDS), wk.x, wk.y, out)
+@piece
+def set_rows(eq: Equations, wk: Work) -> int:
+    """Rows in force as the modes say: in the inputs, and in the multiplier block."""
+    h, n = eq.hybrids, eq.n
+    for c in range(h.row.shape[0]):
+        k = h.row[c]
+        on = (h.row_modes[c] >> int(wk.x[h.row_mode_at[c]])) & 1
+        wk.x[h.row_at[c]] = on
+        eq.shift[n + k] = -eq.compliance[k] if on > 0 else -eq.flexible[k]
+        eq.step_shift[n + k] = -eq.step_compliance[k] if on > 0 else -eq.flexible[k]
+    return 1
 
 
-@entry
-def first_modes(eq, wk, q, v, t, latches):
-    """Put every switching element into its first mode."""
-    place(eq, wk, q, v, t)
-    run(part(eq.indices, LATCHES), wk.x, wk.y, latches)
-    modes = part(eq.indices, MODES)
-    for k in range(modes.shape[0] // 2):
-        wk.x[modes[2 * k]] = latches[modes[2 * k + 1]]
+@piece
+def first_modes(eq: Equations, wk: Work, state: State) -> int:
+    """Put every switching element into its first mode, with the values that a switch into it would keep."""
+    h = eq.hybrids
+    place(eq, wk, state)
+    run(eq.latches, wk.x, wk.y, wk.latches)
+    for e in range(h.mode_at.shape[0]):
+        mode = wk.latches[h.first_mode_at[e]]
+        wk.x[h.mode_at[e]] = mode
+        for s in range(h.first_switch[e], h.end_switch[e]):
+            if h.target[s] == int(mode):
+                for k in range(h.kept[e]):
+                    wk.x[h.mode_at[e] + 1 + k] = wk.latches[h.kept_at[s] + k]
+                break
+    set_rows(eq, wk)
+    return 1
 
 
-@compiled
-def switch(eq, wk, number, q, v, t, latches):
-    """Let an element pass through one of its switches: keep values, enter the new mode."""
-    place(eq, wk, q, v, t)
-    run(part(eq.indices, LATCHES), wk.x, wk.y, latches)
-    table = part(eq.indices, SWITCHES)
-    mode_at, target, count, first = (
-        table[4 * number],
-        table[4 * number + 1],
-        table[4 * number + 2],
-        table[4 * number + 3],
-    )
-    wk.x[mode_at] = target
-    for k in range(count):
-        wk.x[mode_at + 1 + k] = latches[first + k]
-
-
-@compiled
-def place_for_balance(eq, wk, q, v, al, t):
-    """As ``place_all``, but rates and accelerations only for the elements whose balance of forces depends on them."""
-    n = eq.scale.shape[0]
-    load(eq.layout, q, t, wk.x, wk.y)
-    load_for_balance(eq.layout, v, al, wk.x)
-    load_multipliers(eq.layout, al[n:], wk.x)
-
-
-@compiled
-def place_all(eq, wk, q, v, al, t):
-    """Put a state with accelerations and multipliers (one vector) into the inputs."""
-    n = eq.scale.shape[0]
-    place(eq, wk, q, v, t)
-    load_accelerations(eq.layout, al[:n], wk.x)
-    load_multipliers(eq.layout, al[n:], wk.x)
-
-
-@compiled
-def hermite(theta, h, q0, v0, a0, q1, v1, a1, q, v):
-    """The quintic through position, velocity and acceleration at both ends of a step, and its rate."""
+@piece
+def hermite(theta: float, h: float, before: State, now: State, inside: State) -> int:
+    """The quintic through position, velocity and acceleration at both ends of a step, with its rates."""
     x = theta
     x2 = x * x
     x3 = x2 * x
@@ -366,7 +529,13 @@ def hermite(theta, h, q0, v0, a0, q1, v1, a1, q, v):
     dp = (30.0 * x2 - 60.0 * x3 + 30.0 * x4) / h
     du0, du1 = 1.0 - 18.0 * x2 + 32.0 * x3 - 15.0 * x4, -12.0 * x2 + 28.0 * x3 - 15.0 * x4
     db0, db1 = h * 0.5 * (2.0 * x - 9.0 * x2 + 12.0 * x3 - 5.0 * x4), h * 0.5 * (3.0 * x2 - 8.0 * x3 + 5.0 * x4)
-    for i in range(q.shape[0]):
+    ddp = (60.0 * x - 180.0 * x2 + 120.0 * x3) / (h * h)
+    ddu0, ddu1 = (-36.0 * x + 96.0 * x2 - 60.0 * x3) / h, (-24.0 * x + 84.0 * x2 - 60.0 * x3) / h
+    ddb0, ddb1 = 1.0 - 9.0 * x + 18.0 * x2 - 10.0 * x3, 3.0 * x - 12.0 * x2 + 10.0 * x3
+    q0, v0, a0, q1, v1, a1 = before.q, before.v, before.al, now.q, now.v, now.al
+    for i in range(q0.shape[0]):
         step = q1[i] - q0[i]
-        q[i] = q0[i] + p * step + u0 * v0[i] + u1 * v1[i] + b0 * a0[i] + b1 * a1[i]
-        v[i] = dp * step + du0 * v0[i] + du1 * v1[i] + db0 * a0[i] + db1 * a1[i]
+        inside.q[i] = q0[i] + p * step + u0 * v0[i] + u1 * v1[i] + b0 * a0[i] + b1 * a1[i]
+        inside.v[i] = dp * step + du0 * v0[i] + du1 * v1[i] + db0 * a0[i] + db1 * a1[i]
+        inside.al[i] = ddp * step + ddu0 * v0[i] + ddu1 * v1[i] + ddb0 * a0[i] + ddb1 * a1[i]
+    return 1

@@ -4,8 +4,8 @@ Generalised-alpha (Chung and Hulbert; Arnold and Bruels) and, with the trapezoid
 multiplier block, the augmented Lagrangian of index 3 with projections of velocities and accelerations (ALI3-P).
 
 Newton's unknowns are (beta' dq, dlambda) with the constraint row multiplied by beta', so that the matrix
-[f_a + gamma'/beta' f_v + 1/beta' f_q, Phi_q^T; Phi_q, -C] is conditioned independently of the step. It is kept from
-step to step as long as Newton's method converges well with it.
+[f_a + gamma'/beta' f_v + 1/beta' f_q, Phi_q^T - Q_lambda; Phi_q, -C] is conditioned independently of the step. It is
+kept from step to step as long as Newton's method converges well with it.
 """
 
 from __future__ import annotations
@@ -13,62 +13,21 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.bookkeeping import accumulate, after_step
-from kempe.solvers.course import (
-    AL,
-    AL_0,
-    ALPHA,
-    BUDGET,
-    END,
-    EVALUATIONS,
-    FACTORISATIONS,
-    FAILED,
-    FRESH,
-    MEMORY,
-    ORDER,
-    OWN,
-    PATIENCE,
-    PAUSE,
-    PROJECT,
-    RATE,
-    REACHED,
-    REDUNDANT,
-    REJECTED,
-    RUNAWAY,
-    SIGMA,
-    SMALLEST,
-    STEP,
-    SWITCHED,
-    TOLERANCE,
-    H,
-    Q,
-    T,
-    V,
-    choose_step,
-    next_step,
-    settle,
-    step_end,
-    sweeps,
-)
-from kempe.solvers.jit import compiled, entry
+from kempe.solvers.course import FAILED, PATIENCE, REACHED, Course, choose_step, refinements
+from kempe.solvers.frames import Count, Floats, Frame, Real
+from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
-    _CHANGE,
-    _D,
-    _R,
-    _RHS,
-    _W,
-    EXPLICIT,
-    PLAN,
-    RESIDUAL,
-    TANGENT,
-    explicit_values,
+    Equations,
+    Work,
+    explicit_at,
     place_all,
-    place_for_balance,
+    residual_of,
+    run_program,
     share,
-    times_jacobian,
+    solve,
 )
-from kempe.solvers.pack import part
-from kempe.solvers.program import load_rates, load_weights, run
+from kempe.solvers.pack import window
+from kempe.solvers.program import load_weights
 from kempe.solvers.vectors import copy
 
 #: Newton's corrections end below this, in sizes.
@@ -76,90 +35,93 @@ CLOSE = 1e-11
 #: A contraction worse than this asks for a new matrix.
 POOR = 0.1
 
-# the constants of the method, in course.f[0]
-ALPHA_M, ALPHA_F, BETA, GAMMA = range(4)
-#: per row of the constraints, in course.f[1]: the compliance of ALI3-P. With course.s[ALPHA] = 2 it is the inverse of
-#: a penalty, so that beta' times it stands in the matrix; with 1 it stands there itself, whatever the step.
-COMPLIANCE = 1
+
+class Memory(Frame):
+    """What the methods keep from step to step."""
+
+    alpha_m: Real
+    alpha_f: Real
+    beta: Real
+    gamma: Real
+    algorithmic: Floats  # accelerations of the algorithm, not of the motion
+    compliance: Floats  # per constraint row, of ALI3-P
+    penalty: Count  # 0: none; 1: the compliance stands in the matrix itself; 2: it is the inverse of a penalty
+    project: Count  # 1 where velocities and accelerations are projected
+    last_step: Real  # length of the last step, 0 for none
+    matrix_step: Real  # the step for which the factors at hand were made, 0 for none
+    renew: Count  # 1 where the matrix has grown too old
 
 
-def constants(radius: float) -> np.ndarray:
+def new_memory(n: int, m: int) -> Memory:
+    """Memory for a system."""
+    return Memory(algorithmic=np.zeros(n), compliance=np.zeros(m))
+
+
+def constants(radius: float) -> tuple[float, float, float, float]:
     """The constants of generalised-alpha for a spectral radius at infinity."""
     alpha_m, alpha_f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
     gamma = 0.5 + alpha_f - alpha_m
-    return np.array([alpha_m, alpha_f, 0.25 * (gamma + 0.5) ** 2, gamma])
+    return alpha_m, alpha_f, 0.25 * (gamma + 0.5) ** 2, gamma
 
 
-@compiled
-def restart(course):
+@piece
+def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
     """Begin from the present state: no history, algorithmic acceleration equal to the true one."""
-    for i in range(course.x.shape[1]):
-        course.x[SIGMA, i] = course.x[AL, i]
-        course.x[AL_0, i] = course.x[AL, i]
-    course.s[SWITCHED] = 0.0
-    course.s[OWN] = 0.0
-    course.s[MEMORY] = 0.0  # length of the last step: none
-    course.s[ORDER] = 0.0  # step of the matrix at hand: none
+    for i in range(eq.n):
+        memory.algorithmic[i] = course.now.al[i]
+    memory.last_step = memory.matrix_step = 0.0
+    return REACHED
 
 
-@compiled
-def _compliance(eq, course, k, factor_a):
-    """The compliance of a constraint row in the matrix."""
-    if course.s[ALPHA] == 0:
-        return -eq.step_shift[eq.scale.shape[0] + k]
-    return course.f[COMPLIANCE, k] * (factor_a if course.s[ALPHA] > 1 else 1.0)
-
-
-@compiled
-def _factor(eq, wk, course, h, factor_a):
+@piece
+def _factor(eq: Equations, wk: Work, course: Course, memory: Memory, h: float, factor_a: float) -> int:
     """Evaluate residual and tangent at the state in the inputs, and factor."""
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
-    plan = part(eq.indices, PLAN)
-    run(part(eq.indices, TANGENT), wk.x, wk.y, wk.out)
-    shift = wk.w[_CHANGE]
+    n, m = eq.n, eq.m
+    run_program(eq.tangent, wk)
+    shift = wk.change
     copy(eq.step_shift, shift)
-    for k in range(m):
-        shift[n + k] = -_compliance(eq, course, k, factor_a)
-    ok = qd.factor(plan, wk.out[n + m :], shift, wk.lu, wk.w[_W])
-    s[FACTORISATIONS] += 1
-    s[ORDER] = h if ok else 0.0
-    return ok
+    if memory.penalty > 0:
+        for k in range(m):
+            if eq.step_shift[n + k] == -eq.step_compliance[k]:  # (a row in force)
+                shift[n + k] = -memory.compliance[k] * (factor_a if memory.penalty > 1 else 1.0)
+    ok = qd.factor(eq.plan, window(wk.out, n + m, wk.out.shape[0]), shift, wk.lu, wk.sweep)
+    course.factorisations += 1
+    memory.matrix_step = h if ok else 0.0
+    return int(ok)
 
 
 @compiled
-def _newton(eq, wk, course, t, h, q, v, al):
-    """Newton's method for one step; 0 when converged. The new state is in q, v, al."""
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
-    plan = part(eq.indices, PLAN)
-    constants = course.f[0]
-    beta = constants[BETA]
-    factor_a = (1.0 - constants[ALPHA_M]) / (h * h * beta * (1.0 - constants[ALPHA_F]))
-    to_v, to_q = constants[GAMMA] / (h * beta * factor_a), 1.0 / factor_a
-    rhs, x, w = wk.w[_RHS], wk.w[_D], wk.w[_W]
-    if s[ORDER] != h:
+def _newton(eq, wk, course, memory, h):
+    """Newton's method for one step; whether it converged. The new state is in ``course.next``."""
+    n, m, state = eq.n, eq.m, course.next
+    q, v, al = state.q, state.v, state.al
+    factor_a = (1.0 - memory.alpha_m) / (h * h * memory.beta * (1.0 - memory.alpha_f))
+    to_v, to_q = memory.gamma / (h * memory.beta * factor_a), 1.0 / factor_a
+    rhs, x = wk.rhs, wk.correction
+    if memory.matrix_step != h:
         load_weights(eq.layout, 1.0, to_v, to_q, wk.x)
         fresh = True
     else:
-        fresh = s[FRESH] > 0
+        fresh = memory.renew > 0
     last, theta, renewed = 0.0, 1.0, fresh
-    patience = PATIENCE if s[REDUNDANT] > 0 else 0
-    close = max(min(CLOSE, 1e-3 * s[TOLERANCE]), 1e-14)
-    most = 60 if s[ALPHA] > 1 else 12
+    patience = PATIENCE if course.redundant > 0 else 0
+    close = max(min(CLOSE, 1e-3 * course.tolerance), 1e-14)
+    most = 60 if memory.penalty > 1 else 12
     for iteration in range(most):
-        place_for_balance(eq, wk, q, v, al, t)
-        s[EVALUATIONS] += 1
+        course.evaluations += 1
         if fresh:
-            if not _factor(eq, wk, course, h, factor_a):
-                return 1
+            place_all(eq, wk, state)
+            if _factor(eq, wk, course, memory, h, factor_a) == 0:
+                return False
         else:
-            run(part(eq.indices, RESIDUAL), wk.x, wk.y, wk.out)
+            residual_of(eq, wk, state)
         for i in range(n):
             rhs[i] = -wk.out[i]
         violated = 0.0
         for k in range(m):
             rhs[n + k] = -factor_a * wk.out[n + k]
             violated = max(violated, abs(wk.out[n + k]) / eq.row_scale[k])
-        qd.solve(plan, wk.lu, rhs, x, w)
+        solve(eq, wk)
         size = 0.0
         for i in range(n):
             change = x[i]
@@ -172,8 +134,8 @@ def _newton(eq, wk, course, t, h, q, v, al):
         for k in range(m):
             al[n + k] += x[n + k]
         if not size < 1e3:
-            s[ORDER] = 0.0
-            return 1
+            memory.matrix_step = 0.0
+            return False
         if iteration > 0:
             theta = size / max(last, 1e-300)
             if size < 1e-15:
@@ -182,8 +144,8 @@ def _newton(eq, wk, course, t, h, q, v, al):
                 if theta > 2.0 and renewed:
                     patience -= 1
                 if patience < 0 or iteration > most - 3:
-                    s[ORDER] = 0.0
-                    return 1
+                    memory.matrix_step = 0.0
+                    return False
                 renewed = fresh = True  # a new matrix, from the present iterate
                 last = size
                 if not (size < close and violated < close):
@@ -194,142 +156,128 @@ def _newton(eq, wk, course, t, h, q, v, al):
         last = size
         # what is left after this correction is about size theta / (1 - theta)
         if (iteration > 0 and size * theta < close * (1.0 - theta)) or (size < close and violated < close):
-            s[FRESH] = 1.0 if iteration > 0 and theta > 0.5 * POOR else 0.0
-            return 0
-    s[ORDER] = 0.0
-    return 1
+            memory.renew = 1 if iteration > 0 and theta > 0.5 * POOR else 0
+            return True
+    memory.matrix_step = 0.0
+    return False
 
 
 @compiled
-def _predict(eq, course, h, q, v, al):
+def _predict(eq, course, memory, h):
     """Extrapolate accelerations and multipliers; position and velocity by the method's own formulas."""
-    s, n, constants = course.s, eq.scale.shape[0], course.f[0]
-    alpha_m, alpha_f, beta, gamma = constants[ALPHA_M], constants[ALPHA_F], constants[BETA], constants[GAMMA]
-    N = eq.shift.shape[0]
+    n, now, state = eq.n, course.now, course.next
+    alpha_m, alpha_f, beta, gamma = memory.alpha_m, memory.alpha_f, memory.beta, memory.gamma
     # (a higher order would amplify the alternating part that accelerations and multipliers of index 3 have)
-    ratio = h / s[MEMORY] if s[MEMORY] > 0.0 else 0.0
-    for i in range(N):
-        if i == n and s[REDUNDANT] > 0:
+    ratio = h / memory.last_step if memory.last_step > 0.0 else 0.0
+    for i in range(n + eq.m):
+        if i == n and course.redundant > 0:
             ratio = 0.0  # extrapolated, the part of the multipliers that does nothing would grow without bound
-        al[i] = course.x[AL, i] + ratio * (course.x[AL, i] - course.x[AL_0, i])
+        state.al[i] = now.al[i] + ratio * (now.al[i] - course.before.al[i])
     for i in range(n):
-        old = course.x[SIGMA, i]
-        new = ((1.0 - alpha_f) * al[i] + alpha_f * course.x[AL, i] - alpha_m * old) / (1.0 - alpha_m)
-        q[i] = course.x[Q, i] + h * course.x[V, i] + h * h * ((0.5 - beta) * old + beta * new)
-        v[i] = course.x[V, i] + h * ((1.0 - gamma) * old + gamma * new)
+        old = memory.algorithmic[i]
+        new = ((1.0 - alpha_f) * state.al[i] + alpha_f * now.al[i] - alpha_m * old) / (1.0 - alpha_m)
+        state.q[i] = now.q[i] + h * now.v[i] + h * h * ((0.5 - beta) * old + beta * new)
+        state.v[i] = now.v[i] + h * ((1.0 - gamma) * old + gamma * new)
 
 
 @compiled
-def _error(eq, course, h, al):
+def _error(eq, course, memory, h):
     """The local error in units of the tolerance, from the change of the algorithmic acceleration."""
-    s, n, constants = course.s, eq.scale.shape[0], course.f[0]
-    alpha_m, alpha_f = constants[ALPHA_M], constants[ALPHA_F]
-    share = abs(constants[BETA] - 1.0 / 6.0) + 0.5 * abs(alpha_f - alpha_m)
+    alpha_m, alpha_f = memory.alpha_m, memory.alpha_f
+    share_ = abs(memory.beta - 1.0 / 6.0) + 0.5 * abs(alpha_f - alpha_m)
     total = 0.0
-    for i in range(n):
-        old = course.x[SIGMA, i]
-        new = ((1.0 - alpha_f) * al[i] + alpha_f * course.x[AL, i] - alpha_m * old) / (1.0 - alpha_m)
+    for i in range(eq.n):
+        old = memory.algorithmic[i]
+        new = ((1.0 - alpha_f) * course.next.al[i] + alpha_f * course.now.al[i] - alpha_m * old) / (1.0 - alpha_m)
         total += ((new - old) / eq.scale[i]) ** 2
-    return share * h * h * np.sqrt(total / n) / s[TOLERANCE]
+    return share_ * h * h * np.sqrt(total / eq.n) / course.tolerance
 
 
 @compiled
-def _project(eq, wk, course, h, q, v, al, t):
+def _subtract_jacobian_times(eq, wk, x):
+    at = eq.n + 3 * eq.m + eq.upper
+    for k in range(eq.jacobian_row.shape[0]):
+        wk.rate[eq.jacobian_row[k]] -= wk.out[at + k] * x[eq.jacobian_column[k]]
+
+
+@piece
+def _project(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
     """Velocities and accelerations to the constraints (ALI3-P), in the metric of the matrix at the new state.
 
     With the matrix of an earlier step the projection would not be orthogonal, and the method of order 1 only.
     """
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
-    plan = part(eq.indices, PLAN)
-    rhs, d, w, rate = wk.w[_RHS], wk.w[_D], wk.w[_W], wk.w[_R]
-    place_all(eq, wk, q, v, al, t)
-    if not _factor(eq, wk, course, h, 4.0 / (h * h)):
-        return False
-    run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
+    n, m, state = eq.n, eq.m, course.next
+    rhs, d, rate = wk.rhs, wk.correction, wk.rate
+    place_all(eq, wk, state)
+    if _factor(eq, wk, course, memory, h, 4.0 / (h * h)) == 0:
+        return 0
+    run_program(eq.explicit, wk)
     for level in range(2):
         for _ in range(3):
             at = n + m if level == 0 else n + 2 * m
             for k in range(m):
                 rate[k] = wk.out[at + k]
-            times_jacobian(eq, explicit_values(eq, wk), v if level == 0 else al, -1.0, rate)
+            _subtract_jacobian_times(eq, wk, state.v if level == 0 else state.al)
             worst = 0.0
             for i in range(n):
                 rhs[i] = 0.0
             for k in range(m):
                 rhs[n + k] = rate[k]
                 worst = max(worst, abs(rate[k]) / eq.row_scale[k])
-            qd.solve(plan, wk.lu, rhs, d, w)
+            solve(eq, wk)
             for i in range(n):
                 if level == 0:
-                    v[i] += d[i]
+                    state.v[i] += d[i]
                 else:
-                    al[i] += d[i]
-            if worst < 1e-13 * course.s[RATE]:
+                    state.al[i] += d[i]
+            if worst < 1e-13 * course.rate:
                 break
         if level == 0:
-            load_rates(eq.layout, v, wk.x)
-            run(part(eq.indices, EXPLICIT), wk.x, wk.y, wk.out)
-    return True
+            explicit_at(eq, wk, state)
+    return 1
 
 
-@entry
-def advance(eq, wk, course):
-    """Integrate until the end, an event that stops, or trouble."""
-    s, n = course.s, eq.scale.shape[0]
-    q, v, al = wk.w[0], wk.w[1], wk.w[2]
-    while s[T] < s[END]:
-        if s[SWITCHED] > 0:
-            restart(course)
-        if s[BUDGET] <= 0:
-            return PAUSE
-        s[BUDGET] -= 1
-        h = next_step(course, False)
-        if abs(h - s[ORDER]) < 1e-9 * h:
-            h = s[ORDER]
-        if not s[T] + h > s[T]:
-            return FAILED
-        if s[MEMORY] > 0.0 and s[MEMORY] != h:
-            # the algorithmic acceleration belongs to a time that depends on the step
-            for i in range(n):
-                course.x[SIGMA, i] = course.x[AL, i] + h / s[MEMORY] * (course.x[SIGMA, i] - course.x[AL, i])
-        _predict(eq, course, h, q, v, al)
-        t = step_end(course, h)
-        code = _newton(eq, wk, course, t, h, q, v, al)
-        error = 0.0
-        if code == 0 and s[STEP] == 0:
-            error = _error(eq, course, h, al)
-            if not error <= 1.0:
-                code = 2
-        if code != 0:
-            s[REJECTED] += 1
-            s[ORDER] = 0.0
-            if s[STEP] > 0 or h < s[SMALLEST]:
-                return FAILED
-            if s[MEMORY] > 0.0 and s[MEMORY] != h:
-                for i in range(n):
-                    course.x[SIGMA, i] = course.x[AL, i] + s[MEMORY] / h * (course.x[SIGMA, i] - course.x[AL, i])
-            s[H] = h * max(0.2, 0.9 * error ** (-1.0 / 3.0)) if code == 2 else 0.25 * h
-            continue
-        if s[REDUNDANT] > 0:
-            share(eq, course.beside, q[:n], v[:n], t, sweeps(course), al[n:])
-        constants = course.f[0]
-        for i in range(n):
-            old = course.x[SIGMA, i]
-            new = (1.0 - constants[ALPHA_F]) * al[i] + constants[ALPHA_F] * course.x[AL, i] - constants[ALPHA_M] * old
-            course.x[SIGMA, i] = new / (1.0 - constants[ALPHA_M])
-        if s[PROJECT] > 0:
-            if not _project(eq, wk, course, h, q, v, al, t):
-                return FAILED
-            for i in range(n):
-                course.x[SIGMA, i] = al[i]
-        if settle(eq, course, t, q, v, al) != REACHED:
-            return RUNAWAY
-        s[MEMORY] = h
-        accumulate(eq, wk, course)
-        choose_step(course, h, error, 3.0, 2.0)
-        code = after_step(eq, wk, course)
-        if s[SWITCHED] > 0:
-            s[H] = min(s[H], h) * 0.1
-        if code != REACHED:
-            return code
+@piece
+def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """One step."""
+    if abs(h - memory.matrix_step) < 1e-9 * h:
+        memory.matrix_step = h
+    if memory.last_step > 0.0 and memory.last_step != h:
+        # the algorithmic acceleration belongs to a time that depends on the step
+        for i in range(eq.n):
+            now = course.now.al[i]
+            memory.algorithmic[i] = now + h / memory.last_step * (memory.algorithmic[i] - now)
+    _predict(eq, course, memory, h)
+    if not _newton(eq, wk, course, memory, h):
+        return FAILED
+    if course.fixed == 0.0:
+        course.error = _error(eq, course, memory, h)
+        if not course.error <= 1.0:
+            return REACHED
+    if course.redundant > 0:
+        share(eq, course.beside, course.next, refinements(course))
+    if memory.project > 0:
+        return REACHED if _project(eq, wk, course, memory, h) > 0 else FAILED
+    return REACHED
+
+
+@piece
+def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """After a step: the algorithmic acceleration of the next, and its length."""
+    error, now, before = course.error, course.now, course.before
+    if h < 0.0:
+        memory.matrix_step = 0.0
+        if memory.last_step > 0.0 and memory.last_step != -h:
+            for i in range(eq.n):
+                here = now.al[i]
+                memory.algorithmic[i] = here + memory.last_step / -h * (memory.algorithmic[i] - here)
+        course.step = -h * (max(0.2, 0.9 * error ** (-1.0 / 3.0)) if 1.0 < error < np.inf else 0.25)
+        return REACHED
+    alpha_m, alpha_f = memory.alpha_m, memory.alpha_f
+    for i in range(eq.n):
+        old = memory.algorithmic[i]
+        new = (1.0 - alpha_f) * now.al[i] + alpha_f * before.al[i] - alpha_m * old
+        memory.algorithmic[i] = now.al[i] if memory.project > 0 else new / (1.0 - alpha_m)
+    memory.last_step = h
+    choose_step(course, h, error, 3.0, 2.0)
     return REACHED

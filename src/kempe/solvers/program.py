@@ -2,147 +2,189 @@
 
 A *layout* says where coordinates, rates, time, multipliers and table pieces go in the long input vector ``x`` that
 holds the inputs of all kernel calls side by side. A *program* is one list of calls (all constraint values, say) with
-the places of their outputs. Both are plain index arrays (see ``pack``), so a new model compiles nothing.
+the places of their outputs. A program holds kernels by number; one table per system holds their addresses. All of it
+is plain index arrays, so a new model compiles nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kempe.kernels.call import call_kernel
-from kempe.solvers.frames import FloatRows, Floats, Frame, Ints
+from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints
 from kempe.solvers.jit import compiled, entry
-from kempe.solvers.pack import pack, part, window
-
-# parts of a program
-ADDRESS, X_AT, Y_AT = 0, 1, 2  # per call: the kernel's address, where its inputs and its outputs begin
-SOURCE, TARGET = 3, 4  # y[SOURCE[k]] is added to out[TARGET[k]]
-SIZES = 5  # length of y, length of out
-
-# parts of a layout
-Q_FROM, Q_TO, V_TO, A_TO = 0, 1, 2, 3  # x[Q_TO[k]] = q[Q_FROM[k]], and the same for rates and accelerations
-T_TO = 4
-C_TO = 5  # the first of three weights
-LAM_FROM, LAM_TO = 6, 7
-SLOT_TABLE, SLOT_AT = 8, 9  # per slot: its table, and where the table's piece goes in x
-TABLE_START = 10  # per table: its first break; one more than tables
-ARGUMENTS = 11  # a program: where the tables are read
-B_FROM, BV_TO, BA_TO = 12, 13, 14  # the same for the elements whose balance depends on rates or accelerations
+from kempe.solvers.pack import window
 
 
-@dataclass(frozen=True, eq=False)
+class Kernels(Frame):
+    """The one table of addresses; everything else knows kernels by their number in it."""
+
+    address_of: Ints
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__(address_of=np.zeros(capacity, dtype=np.int64))
+        #: The kernels themselves, which keep their machine code alive.
+        self.held: list[Any] = []
+        self._known: dict[int, int] = {}
+
+    def number(self, kernel: Any) -> int:
+        """The number of a kernel, entered into the table when it is new."""
+        if kernel.address not in self._known:
+            if len(self.held) == len(self.address_of):
+                raise RuntimeError("the table of kernels is full")
+            self._known[kernel.address] = len(self.held)
+            self.address_of[len(self.held)] = kernel.address
+            self.held.append(kernel)
+        return self._known[kernel.address]
+
+    def __reduce__(self) -> Any:
+        return _table_of, (len(self.address_of), list(self.held))
+
+
+def _table_of(capacity: int, held: list[Any]) -> Kernels:
+    """The same kernels under the same numbers, at the addresses they have in this process."""
+    table = Kernels(capacity)
+    for k, kernel in enumerate(held):
+        table.address_of[k] = kernel.address
+        table._known.setdefault(kernel.address, k)
+        table.held.append(kernel)
+    return table
+
+
+class Program(Frame):
+    """A list of kernel calls whose outputs are added up."""
+
+    kernels: Kernels
+    kernel: Ints  # per call: the kernel's number
+    x_at: Ints  # per call: where its inputs begin in x
+    y_at: Ints  # per call: where its outputs begin in the scratch
+    source: Ints  # scratch[source[k]] is added to out[target[k]]
+    target: Ints
+    size_y: Count  # how long the scratch is
+    size_out: Count  # how long the result is
+
+
 class Layout(Frame):
     """Where things go in x, and the tables read on the way."""
 
-    places: Ints  # the parts listed above
+    q_from: Ints  # x[q_to[k]] = q[q_from[k]], and the same for rates and accelerations
+    q_to: Ints
+    v_to: Ints
+    a_to: Ints
+    t_to: Ints
+    c_to: Ints  # the first of three weights
+    lam_from: Ints
+    lam_to: Ints
+    swift_from: Ints  # as q_from, for the elements whose balance of forces depends on rates or accelerations
+    swift_v_to: Ints
+    swift_a_to: Ints
+    slot_table: Ints  # per slot: its table, and where the table's piece goes in x
+    slot_at: Ints
+    table_start: Ints  # per table: its first break; one more than tables
+    arguments: Program  # where the tables are read
     tables: FloatRows  # per break: the break and the four coefficients of the piece that begins there
     periods: Floats  # per table, 0 when it does not repeat
 
 
 def make_program(
-    address: Sequence[int], x_at: np.ndarray, y_sizes: Sequence[int], target: np.ndarray, size_out: int
-) -> np.ndarray:
-    """A program whose calls write their outputs side by side, to be added at ``target`` one by one."""
-    y_at = np.cumsum([0, *y_sizes])
-    calls = [np.array(address, dtype=np.int64), np.asarray(x_at, dtype=np.int64), y_at[:-1]]
-    return pack([*calls, np.arange(y_at[-1]), target, np.array([y_at[-1], size_out])])
-
-
-def size_y(program: np.ndarray) -> int:
-    """How much scratch a program's outputs take."""
-    return int(program[program[SIZES]])
+    kernels: Kernels, calls: Sequence[Any], x_at: np.ndarray, source: np.ndarray, target: np.ndarray, size_out: int
+) -> Program:
+    """A program whose calls (kernels) write their outputs side by side; ``source`` of them is added at ``target``."""
+    y_at = np.cumsum([0, *(kernel.n_out for kernel in calls)])
+    return Program(
+        kernels=kernels,
+        kernel=np.array([kernels.number(kernel) for kernel in calls], dtype=np.int64),
+        x_at=np.asarray(x_at, dtype=np.int64),
+        y_at=y_at[:-1].astype(np.int64),
+        source=np.asarray(source, dtype=np.int64),
+        target=np.asarray(target, dtype=np.int64),
+        size_y=int(y_at[-1]),
+        size_out=size_out,
+    )
 
 
 def size_arguments(layout: Layout) -> int:
     """How much scratch reading the tables takes."""
-    program = layout.places[layout.places[ARGUMENTS] : layout.places[ARGUMENTS + 1]]
-    return size_y(program) + size_out(program)
+    return layout.arguments.size_y + layout.arguments.size_out
 
 
-def size_out(program: np.ndarray) -> int:
-    """How long a program's result is."""
-    return int(program[program[SIZES] + 1])
-
-
-@entry
+@compiled
 def run(program, x, y, out):
     """Evaluate a program: out = sum of the outputs of its calls."""
-    address, x_at, y_at = part(program, ADDRESS), part(program, X_AT), part(program, Y_AT)
-    for k in range(address.shape[0]):
-        call_kernel(address[k], x, x_at[k], y, y_at[k])
-    for k in range(part(program, SIZES)[1]):
+    table, kernel, x_at, y_at = program.kernels.address_of, program.kernel, program.x_at, program.y_at
+    for k in range(kernel.shape[0]):
+        call_kernel(table[kernel[k]], x, x_at[k], y, y_at[k])
+    for k in range(program.size_out):
         out[k] = 0.0
-    source, target = part(program, SOURCE), part(program, TARGET)
+    source, target = program.source, program.target
     for k in range(source.shape[0]):
         out[target[k]] += y[source[k]]
 
 
-@entry
+@compiled
 def load(layout, q, t, x, y):
     """Put coordinates, time and the table pieces that hold there into x."""
-    q_from, q_to, t_to = part(layout.places, Q_FROM), part(layout.places, Q_TO), part(layout.places, T_TO)
+    q_from, q_to, t_to = layout.q_from, layout.q_to, layout.t_to
     for k in range(q_from.shape[0]):
         x[q_to[k]] = q[q_from[k]]
     for k in range(t_to.shape[0]):
         x[t_to[k]] = t
-    if part(layout.places, SLOT_TABLE).shape[0] > 0:
+    if layout.slot_table.shape[0] > 0:
         _load_tables(layout, x, y)
 
 
-@entry
+@compiled
 def load_rates(layout, v, x):
     """Put rates of the coordinates into x."""
-    q_from, v_to = part(layout.places, Q_FROM), part(layout.places, V_TO)
+    q_from, v_to = layout.q_from, layout.v_to
     for k in range(q_from.shape[0]):
         x[v_to[k]] = v[q_from[k]]
 
 
-@entry
+@compiled
 def load_accelerations(layout, a, x):
     """Put accelerations of the coordinates into x."""
-    q_from, a_to = part(layout.places, Q_FROM), part(layout.places, A_TO)
+    q_from, a_to = layout.q_from, layout.a_to
     for k in range(q_from.shape[0]):
         x[a_to[k]] = a[q_from[k]]
 
 
-@entry
+@compiled
 def load_for_balance(layout, v, a, x):
     """Put rates and accelerations into x where the balance of forces depends on them."""
-    b_from, v_to, a_to = part(layout.places, B_FROM), part(layout.places, BV_TO), part(layout.places, BA_TO)
-    for k in range(b_from.shape[0]):
-        i = b_from[k]
+    swift, v_to, a_to = layout.swift_from, layout.swift_v_to, layout.swift_a_to
+    for k in range(swift.shape[0]):
+        i = swift[k]
         x[v_to[k]] = v[i]
         x[a_to[k]] = a[i]
 
 
-@entry
+@compiled
 def load_weights(layout, c0, c1, c2, x):
     """Put the weights of the acceleration, velocity and position tangents into x."""
-    c_to = part(layout.places, C_TO)
+    c_to = layout.c_to
     for k in range(c_to.shape[0]):
         x[c_to[k]] = c0
         x[c_to[k] + 1] = c1
         x[c_to[k] + 2] = c2
 
 
-@entry
+@compiled
 def load_multipliers(layout, lam, x):
     """Put multipliers (weights of the constraint rows) into x."""
-    lam_from, lam_to = part(layout.places, LAM_FROM), part(layout.places, LAM_TO)
+    lam_from, lam_to = layout.lam_from, layout.lam_to
     for k in range(lam_from.shape[0]):
         x[lam_to[k]] = lam[lam_from[k]]
 
 
 @compiled
 def _load_tables(layout, x, y):
-    table_of, slot_at = part(layout.places, SLOT_TABLE), part(layout.places, SLOT_AT)
-    start, tables = part(layout.places, TABLE_START), layout.tables
-    program = part(layout.places, ARGUMENTS)
-    arguments = window(y, part(program, SIZES)[0], y.shape[0])  # behind the outputs of the calls
-    run(program, x, y, arguments)
+    table_of, slot_at, start, tables = layout.slot_table, layout.slot_at, layout.table_start, layout.tables
+    arguments = window(y, layout.arguments.size_y, y.shape[0])  # behind the outputs of the calls
+    run(layout.arguments, x, y, arguments)
     for slot in range(table_of.shape[0]):
         table = table_of[slot]
         first, last = start[table], start[table + 1] - 1  # breaks first..last
@@ -161,3 +203,18 @@ def _load_tables(layout, x, y):
         x[at] = tables[low, 0] + turns
         for k in range(1, 5):
             x[at + k] = tables[low, k]
+
+
+@entry
+def evaluated(layout, program, q, v, a, lam, weights, t, x, y, out):
+    """Run a program once, from Python; vectors of length zero are left as they are in x."""
+    load(layout, q, t, x, y)
+    if v.shape[0] > 0:
+        load_rates(layout, v, x)
+    if a.shape[0] > 0:
+        load_accelerations(layout, a, x)
+    if lam.shape[0] > 0:
+        load_multipliers(layout, lam, x)
+    if weights.shape[0] > 0:
+        load_weights(layout, weights[0], weights[1], weights[2], x)
+    run(program, x, y, out)

@@ -16,35 +16,53 @@ import numpy as np
 
 from kempe.kernels.call import call_kernel
 from kempe.kernels.linear import count_operations, factor_kernel, solve_kernel
+from kempe.solvers.frames import Count, Frame, Ints
 from kempe.solvers.jit import allocating, compiled
-from kempe.solvers.pack import pack, part
-
-# parts of a plan: the pattern of the permuted factors row by row, and where the matrix entries come from
-ORDER = 0  # row k of the permuted matrix is row ORDER[k] of the original
-START, COLUMN, DIAGONAL = 1, 2, 3  # row k of LU is START[k]:START[k + 1]; DIAGONAL is the place of its diagonal
-A_START, A_PLACE, A_COLUMN = 4, 5, 6  # entries of row k of the permuted matrix: places in the value array, columns
-E_ROW, E_COLUMN, E_PLACE = 7, 8, 9  # all entries of the original matrix, for products
-KERNELS = 10  # addresses of machine code that factors and solves this pattern, or zeros; then how many values there are
+from kempe.solvers.program import Kernels
 
 #: Up to so many multiplications a factorisation is written out as machine code.
 WRITTEN_OUT = 1200
 
 
-def plan(n: int, rows: np.ndarray, columns: np.ndarray, places: np.ndarray, order: np.ndarray) -> np.ndarray:
+class Plan(Frame):
+    """The pattern of the permuted factors row by row, and where the matrix entries come from."""
+
+    kernels: Kernels
+    order: Ints  # row k of the permuted matrix is row order[k] of the original
+    start: Ints  # row k of LU is start[k]:start[k + 1]
+    column: Ints
+    diagonal: Ints  # the place of the diagonal of row k
+    a_start: Ints  # entries of row k of the permuted matrix: places in the value array, columns
+    a_place: Ints
+    a_column: Ints
+    e_row: Ints  # all entries of the original matrix, for products
+    e_column: Ints
+    e_place: Ints
+    written_out: Ints  # 1 where there is machine code for this pattern; numbers of that which factors, and which solves
+    size_values: Count
+
+
+def plan(
+    n: int, rows: np.ndarray, columns: np.ndarray, places: np.ndarray, order: np.ndarray, kernels: Kernels
+) -> Plan:
     """Find the fill of a matrix of symmetric pattern in an order; ``places`` says where its values are found."""
     back = np.argsort(order)
     r, c = back[rows], back[columns]
     sort = np.lexsort((c, r))
     a_start = np.searchsorted(r[sort], np.arange(n + 1)).astype(np.int64)
     start, column = _fill(n, a_start, c[sort].astype(np.int64))
-    diagonal = np.array([start[i] + np.searchsorted(column[start[i] : start[i + 1]], i) for i in range(n)])
-    size_values = int(places.max(initial=-1)) + 1
-    kernels = np.array([0, 0, size_values])
+    diagonal = np.array([start[i] + np.searchsorted(column[start[i] : start[i + 1]], i) for i in range(n)], np.int64)
+    written_out = np.zeros(3, dtype=np.int64)
     if count_operations(start, diagonal, column) <= WRITTEN_OUT:
         entries = list(zip(r[sort].tolist(), c[sort].tolist(), places[sort].tolist(), strict=True))
-        kernels[0] = factor_kernel(start, column, diagonal, entries, order).address
-        kernels[1] = solve_kernel(start, column, diagonal, order).address
-    return pack([order, start, column, diagonal, a_start, places[sort], c[sort], rows, columns, places, kernels])
+        written_out[:] = [
+            1,
+            kernels.number(factor_kernel(start, column, diagonal, entries, order)),
+            kernels.number(solve_kernel(start, column, diagonal, order)),
+        ]
+    whole = (np.ascontiguousarray(array, dtype=np.int64) for array in (order, start, column, diagonal, a_start))
+    more = (np.ascontiguousarray(a, dtype=np.int64) for a in (places[sort], c[sort], rows, columns, places))
+    return Plan(kernels, *whole, *more, written_out, int(places.max(initial=-1)) + 1)
 
 
 def safe_order(groups: Sequence[np.ndarray], neighbours: Sequence[set[int]], after: Sequence[set[int]]) -> np.ndarray:
@@ -136,24 +154,23 @@ def _fill(n, a_start, a_column):
     return start, column
 
 
-def size(packed: np.ndarray) -> int:
+def size(plan: Plan) -> int:
     """How much memory it takes: the factors, then a right-hand side, values and shifts for machine code."""
-    factors, n = int(packed[COLUMN + 1] - packed[COLUMN]), int(packed[DIAGONAL + 1] - packed[DIAGONAL])
-    return factors + 2 * n + int(packed[packed[KERNELS] + 2])
+    return len(plan.column) + 2 * len(plan.diagonal) + plan.size_values
 
 
 @compiled
 def factor(plan, values, shift, lu, work):
     """Factor; diagonals are stored as reciprocals. False when a pivot vanished or is not finite."""
-    kernels, diagonal = part(plan, KERNELS), part(plan, DIAGONAL)
-    if kernels[0] == 0:
+    diagonal = plan.diagonal
+    if plan.written_out[0] == 0:
         return factor_in_loops(plan, values, shift, lu, work)
-    n, at = diagonal.shape[0], plan[COLUMN + 1] - plan[COLUMN] + diagonal.shape[0]
-    for k in range(kernels[2]):
+    n, at = diagonal.shape[0], plan.column.shape[0] + diagonal.shape[0]
+    for k in range(plan.size_values):
         lu[at + k] = values[k]
     for i in range(n):
-        lu[at + kernels[2] + i] = shift[i]
-    call_kernel(kernels[0], lu, at, lu, 0)
+        lu[at + plan.size_values + i] = shift[i]
+    call_kernel(plan.kernels.address_of[plan.written_out[1]], lu, at, lu, 0)
     for i in range(n):
         pivot = lu[diagonal[i]]
         if pivot == 0.0 or not np.isfinite(pivot):
@@ -164,22 +181,20 @@ def factor(plan, values, shift, lu, work):
 @compiled
 def solve(plan, lu, b, x, work):
     """X = K^-1 b with the factors at hand (x may be b)."""
-    kernels, n = part(plan, KERNELS), plan[DIAGONAL + 1] - plan[DIAGONAL]
-    if kernels[1] == 0:
+    if plan.written_out[0] == 0:
         solve_in_loops(plan, lu, b, x, work)
         return
-    at = plan[COLUMN + 1] - plan[COLUMN]
-    for i in range(n):
+    at = plan.column.shape[0]
+    for i in range(plan.diagonal.shape[0]):
         lu[at + i] = b[i]
-    call_kernel(kernels[1], lu, 0, x, 0)
+    call_kernel(plan.kernels.address_of[plan.written_out[2]], lu, 0, x, 0)
 
 
 @compiled
 def factor_in_loops(plan, values, shift, lu, work):
-    """Factor; diagonals are stored as reciprocals. False when a pivot vanished or is not finite."""
-    start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
-    order = part(plan, ORDER)
-    a_start, a_place, a_column = part(plan, A_START), part(plan, A_PLACE), part(plan, A_COLUMN)
+    """The same for any size and for complex numbers; ``work`` has the type of the factors."""
+    start, column, diagonal, order = plan.start, plan.column, plan.diagonal, plan.order
+    a_start, a_place, a_column = plan.a_start, plan.a_place, plan.a_column
     for i in range(diagonal.shape[0]):
         first, middle, last = start[i], diagonal[i], start[i + 1]
         for k in range(first, last):
@@ -205,8 +220,7 @@ def factor_in_loops(plan, values, shift, lu, work):
 @compiled
 def solve_in_loops(plan, lu, b, x, work):
     """X = K^-1 b with the factors at hand (x may be b)."""
-    start, column, diagonal = part(plan, START), part(plan, COLUMN), part(plan, DIAGONAL)
-    order = part(plan, ORDER)
+    start, column, diagonal, order = plan.start, plan.column, plan.diagonal, plan.order
     n = diagonal.shape[0]
     for i in range(n):
         total = b[order[i]]
@@ -222,8 +236,25 @@ def solve_in_loops(plan, lu, b, x, work):
 
 
 @compiled
+def solve_transposed(plan, lu, b, x, work):
+    """X = K^-T b with the factors at hand (x may be b): K = L U, so U^T y = b and L^T x = y."""
+    start, column, diagonal, order = plan.start, plan.column, plan.diagonal, plan.order
+    n = diagonal.shape[0]
+    for i in range(n):
+        work[i] = b[order[i]]
+    for i in range(n):
+        work[i] *= lu[diagonal[i]]
+        for k in range(diagonal[i] + 1, start[i + 1]):
+            work[column[k]] -= lu[k] * work[i]
+    for i in range(n - 1, -1, -1):
+        for k in range(start[i], diagonal[i]):
+            work[column[k]] -= lu[k] * work[i]
+        x[order[i]] = work[i]
+
+
+@compiled
 def subtract_product(plan, values, x, r):
     """R -= K x with the true matrix, without the shift."""
-    row, column, place = part(plan, E_ROW), part(plan, E_COLUMN), part(plan, E_PLACE)
+    row, column, place = plan.e_row, plan.e_column, plan.e_place
     for k in range(row.shape[0]):
         r[row[k]] -= values[place[k]] * x[column[k]]

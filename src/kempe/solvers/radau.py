@@ -7,60 +7,14 @@ complex system, both of the form [f_a + f_v / mu + f_q / mu^2, Phi_q^T; Phi_q, -
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.bookkeeping import accumulate, after_step
-from kempe.solvers.course import (
-    AL,
-    BUDGET,
-    END,
-    EVALUATIONS,
-    EXTRA,
-    FACTORISATIONS,
-    FAILED,
-    MEMORY,
-    ORDER,
-    OWN,
-    PAUSE,
-    Q_S,
-    RATE,
-    REACHED,
-    REJECTED,
-    RUNAWAY,
-    SMALLEST,
-    STEP,
-    SWITCHED,
-    T_0,
-    TOLERANCE,
-    V_S,
-    VIOLATION,
-    H,
-    Q,
-    T,
-    V,
-    between,
-    choose_step,
-    next_step,
-    settle,
-    step_end,
-    sweeps,
-)
-from kempe.solvers.frames import Complexes, ComplexRows, FloatRows, Floats, Frame
-from kempe.solvers.jit import compiled, entry
-from kempe.solvers.motion import (
-    PLAN,
-    RESIDUAL,
-    SIZES,
-    TANGENT,
-    VELOCITY,
-    consistent,
-    place_all,
-)
-from kempe.solvers.pack import part
-from kempe.solvers.program import load_weights, run
+from kempe.solvers.course import FAILED, REACHED, Course, choose_step, refinements
+from kempe.solvers.frames import Complexes, ComplexRows, FloatRows, Floats, Frame, Real
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.motion import Equations, State, Work, consistent, hermite, new_state, place_all, run_program, solve
+from kempe.solvers.program import load_weights
 
 _ROOT = np.sqrt(6.0)
 NODES = np.array([(4 - _ROOT) / 10, (4 + _ROOT) / 10, 1.0])
@@ -90,9 +44,8 @@ BACK = np.linalg.inv(TRANSFORM)
 ERROR = np.array([-13 - 7 * _ROOT, -13 + 7 * _ROOT, -1]) / 3
 
 
-@dataclass(frozen=True, eq=False)
-class Stages(Frame):
-    """Memory of the method."""
+class Memory(Frame):
+    """What the method keeps from step to step."""
 
     tangents: FloatRows  # 3 rows: values with weights (1, 0, 0), (0, 1, 0), (0, 0, 1)
     values: Floats
@@ -101,243 +54,239 @@ class Stages(Frame):
     complex_w: ComplexRows  # 3 rows of length N
     z: FloatRows  # 3 rows of length N: velocity increments and multipliers
     r: FloatRows  # 3 rows of length N: residuals, then corrections
+    stage: State
+    speed: Floats  # of the error estimate
+    slip: Floats
+    matrix_step: Real  # the step for which the factors at hand were made, 0 for none
+    contraction: Real  # how well Newton's method converged last; 0 before the first step
 
 
-def new_stages(eq) -> Stages:
+def new_memory(eq) -> Memory:
     """Memory for a system."""
-    plan = eq.indices[eq.indices[PLAN] : eq.indices[PLAN + 1]]
-    tangent = eq.indices[eq.indices[TANGENT] : eq.indices[TANGENT + 1]]
-    N = len(eq.shift)
-    size = int(tangent[tangent[5] + 1]) - N
-    return Stages(
-        np.zeros((3, size)),
-        np.zeros(size),
-        np.zeros(size, dtype=complex),
-        np.zeros(qd.size(plan), dtype=complex),
-        np.zeros((3, N), dtype=complex),
-        np.zeros((3, N)),
-        np.zeros((3, N)),
+    n, N = eq.n, eq.n + eq.m
+    size = eq.tangent.size_out - N
+    return Memory(
+        tangents=np.zeros((3, size)),
+        values=np.zeros(size),
+        complex_values=np.zeros(size, dtype=complex),
+        complex_lu=np.zeros(qd.size(eq.plan), dtype=complex),
+        complex_w=np.zeros((3, N), dtype=complex),
+        z=np.zeros((3, N)),
+        r=np.zeros((3, N)),
+        stage=new_state(n, eq.m),
+        speed=np.zeros(n),
+        slip=np.zeros(n),
     )
 
 
-@compiled
-def restart(course):
+@piece
+def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
     """Begin from the present state: no history, no matrix."""
-    course.s[SWITCHED] = 0.0
-    course.s[OWN] = 0.0
-    course.s[MEMORY] = 0.0
-    course.s[ORDER] = 0.0
+    memory.matrix_step = memory.contraction = 0.0
+    return REACHED
 
 
-@compiled
-def _tangents(eq, wk, st, course):
+@piece
+def _tangents(eq: Equations, wk: Work, course: Course, memory: Memory) -> int:
     """The three tangents at the present state."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
+    n, m, now = eq.n, eq.m, course.now
     for k in range(3):
         load_weights(eq.layout, 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0, wk.x)
-        place_all(eq, wk, course.x[Q], course.x[V], course.x[AL], course.s[T])
-        run(part(eq.indices, TANGENT), wk.x, wk.y, wk.out)
-        for i in range(st.values.shape[0]):
-            st.tangents[k, i] = wk.out[n + m + i]
+        place_all(eq, wk, now)
+        run_program(eq.tangent, wk)
+        for i in range(memory.values.shape[0]):
+            memory.tangents[k, i] = wk.out[n + m + i]
+    return 1
 
 
-@compiled
-def _factor(eq, wk, st, course, h):
+@piece
+def _factor(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
     """Factor the real and the complex matrix for a step h."""
-    plan = part(eq.indices, PLAN)
-    upper = part(eq.indices, SIZES)[2]
     x, z = h / REAL, h / (REAL_PART + 1j * IMAGINARY_PART)
-    for i in range(st.values.shape[0]):
-        a = st.tangents[0, i]
-        if i < upper:
-            st.values[i] = a + x * (st.tangents[1, i] + x * st.tangents[2, i])
-            st.complex_values[i] = a + z * (st.tangents[1, i] + z * st.tangents[2, i])
+    for i in range(memory.values.shape[0]):
+        a = memory.tangents[0, i]
+        if i < eq.upper:
+            memory.values[i] = a + x * (memory.tangents[1, i] + x * memory.tangents[2, i])
+            memory.complex_values[i] = a + z * (memory.tangents[1, i] + z * memory.tangents[2, i])
         else:
-            st.values[i] = a
-            st.complex_values[i] = a
-    course.s[FACTORISATIONS] += 2
-    ok = qd.factor(plan, st.values, eq.step_shift, wk.lu, wk.w[10])
-    return ok and qd.factor_in_loops(plan, st.complex_values, eq.step_shift, st.complex_lu, st.complex_w[2])
+            memory.values[i] = a
+            memory.complex_values[i] = a
+    course.factorisations += 2
+    if not qd.factor(eq.plan, memory.values, eq.step_shift, wk.lu, wk.sweep):
+        return 0
+    shift = eq.step_shift
+    return int(qd.factor_in_loops(eq.plan, memory.complex_values, shift, memory.complex_lu, memory.complex_w[2]))
 
 
 @compiled
-def _guess(eq, st, course, h):
+def _guess(eq, course, memory, h):
     """First stages: the last step extrapolated, or constant acceleration."""
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
-    last = s[T] - s[T_0]
+    n, m, now = eq.n, eq.m, course.now
+    last = now.t - course.before.t
     for k in range(3):
-        far = s[MEMORY] > 0.0 and h * NODES[k] <= 1.5 * last
+        far = memory.contraction > 0.0 and h * NODES[k] <= 1.5 * last
         if far:
-            between(course, n, 1.0 + h * NODES[k] / last, course.x[Q_S], course.x[V_S])
+            hermite(1.0 + h * NODES[k] / last, last, course.before, now, course.inside)
         for i in range(n):
             if far:
-                st.z[k, i] = course.x[V_S, i] - course.x[V, i]
+                memory.z[k, i] = course.inside.v[i] - now.v[i]
             else:
-                st.z[k, i] = h * NODES[k] * course.x[AL, i]
+                memory.z[k, i] = h * NODES[k] * now.al[i]
         for j in range(m):
-            st.z[k, n + j] = course.x[AL, n + j]
+            memory.z[k, n + j] = now.al[n + j]
 
 
 @compiled
-def _stage(eq, wk, st, course, h, k, q, v, al):
+def _stage(eq, course, memory, h, k, state):
     """Position, velocity, acceleration and multipliers of a stage."""
-    n, m = eq.scale.shape[0], eq.row_scale.shape[0]
+    n, m, now, z = eq.n, eq.m, course.now, memory.z
     for i in range(n):
-        position, acceleration = NODES[k] * course.x[V, i], 0.0
+        position, acceleration = NODES[k] * now.v[i], 0.0
         for j in range(3):
-            position += A[k, j] * st.z[j, i]
-            acceleration += A_INVERSE[k, j] * st.z[j, i]
-        q[i] = course.x[Q, i] + h * position
-        v[i] = course.x[V, i] + st.z[k, i]
-        al[i] = acceleration / h
+            position += A[k, j] * z[j, i]
+            acceleration += A_INVERSE[k, j] * z[j, i]
+        state.q[i] = now.q[i] + h * position
+        state.v[i] = now.v[i] + z[k, i]
+        state.al[i] = acceleration / h
     for j in range(m):
-        al[n + j] = st.z[k, n + j]
+        state.al[n + j] = z[k, n + j]
 
 
 @compiled
-def _newton(eq, wk, st, course, h):
-    """Simplified Newton for the stages; True when converged."""
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
-    plan = part(eq.indices, PLAN)
-    q, v, al, rhs, x, w = wk.w[0], wk.w[1], wk.w[2], wk.w[3], wk.w[4], wk.w[10]
+def _residuals(eq, wk, course, memory, h):
+    """What the stages leave of the equations of motion and of Phi' = 0, into ``memory.r``."""
+    n, m, r = eq.n, eq.m, memory.r
+    for k in range(3):
+        stage = memory.stage
+        _stage(eq, course, memory, h, k, stage)
+        stage.t = course.now.t + NODES[k] * h
+        place_all(eq, wk, stage)
+        run_program(eq.residual, wk)
+        for i in range(n):
+            r[k, i] = -wk.out[i]
+        run_program(eq.velocity, wk)
+        for j in range(m):
+            r[k, n + j] = -wk.out[m + j]
+    course.evaluations += 3
+
+
+@piece
+def _newton(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """Simplified Newton for the stages; 1 when converged."""
+    n, m, r, z, cw = eq.n, eq.m, memory.r, memory.z, memory.complex_w
+    rhs, x = wk.rhs, wk.correction
     mu = (REAL_PART + 1j * IMAGINARY_PART) / h
     last, theta = 0.0, 1.0
-    close = max(1e-3 * s[TOLERANCE] if s[STEP] == 0 else 1e-13, 1e-13)
+    close = max(1e-3 * course.tolerance if course.fixed == 0.0 else 1e-13, 1e-13)
     for iteration in range(15):
-        for k in range(3):
-            _stage(eq, wk, st, course, h, k, q, v, al)
-            place_all(eq, wk, q, v, al, s[T] + NODES[k] * h)
-            run(part(eq.indices, RESIDUAL), wk.x, wk.y, wk.out)
-            for i in range(n):
-                st.r[k, i] = -wk.out[i]
-            run(part(eq.indices, VELOCITY), wk.x, wk.y, wk.out)
-            for j in range(m):
-                st.r[k, n + j] = -wk.out[m + j]
-        s[EVALUATIONS] += 3
+        _residuals(eq, wk, course, memory, h)
         for i in range(n + m):
-            r0, r1, r2 = st.r[0, i], st.r[1, i], st.r[2, i]
+            r0, r1, r2 = r[0, i], r[1, i], r[2, i]
             t0 = BACK[0, 0] * r0 + BACK[0, 1] * r1 + BACK[0, 2] * r2
             t1 = BACK[1, 0] * r0 + BACK[1, 1] * r1 + BACK[1, 2] * r2
             t2 = BACK[2, 0] * r0 + BACK[2, 1] * r1 + BACK[2, 2] * r2
             rhs[i] = t0 if i < n else t0 * REAL / h
-            st.complex_w[0, i] = t1 + 1j * t2 if i < n else (t1 + 1j * t2) * mu
-        qd.solve(plan, wk.lu, rhs, x, w)
-        qd.solve_in_loops(plan, st.complex_lu, st.complex_w[0], st.complex_w[1], st.complex_w[2])
+            cw[0, i] = t1 + 1j * t2 if i < n else (t1 + 1j * t2) * mu
+        solve(eq, wk)
+        qd.solve_in_loops(eq.plan, memory.complex_lu, cw[0], cw[1], cw[2])
         size = 0.0
         for i in range(n + m):
             if i < n:
-                w0, wc = x[i] * h / REAL, st.complex_w[1, i] / mu
+                w0, wc = x[i] * h / REAL, cw[1, i] / mu
             else:
-                w0, wc = x[i], st.complex_w[1, i]
+                w0, wc = x[i], cw[1, i]
             for k in range(3):
                 change = TRANSFORM[k, 0] * w0 + TRANSFORM[k, 1] * wc.real + TRANSFORM[k, 2] * wc.imag
-                st.z[k, i] += change
+                z[k, i] += change
                 if i < n:
-                    move = abs(change) / (eq.scale[i] * max(s[RATE], 1e-300))
+                    move = abs(change) / (eq.scale[i] * max(course.rate, 1e-300))
                     if not move <= size:
                         size = move
         if not size < 1e6:
-            return False
+            return 0
         if iteration > 0:
             theta = size / max(last, 1e-300)
             # the first correction mends the multipliers and disturbs the velocities by as much: judge from the third
             if iteration > 1 and theta > 0.95 and size > 100.0 * close:
-                return False
+                return 0
         last = size
         if size * theta < close * (1.0 - min(theta, 0.5)) or size < 0.1 * close:
-            s[MEMORY] = theta if iteration > 1 else 0.5 * s[MEMORY]
-            return True
-    return last < 100.0 * close
+            memory.contraction = theta if iteration > 1 else 0.5 * memory.contraction
+            return 1
+    return int(last < 100.0 * close)
 
 
-@compiled
-def _error(eq, wk, st, course, h):
+@piece
+def _error(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> float:
     """The estimated error of the step in units of the tolerance, filtered by the real matrix."""
-    s, n, m = course.s, eq.scale.shape[0], eq.row_scale.shape[0]
-    rows, columns = part(part(eq.indices, PLAN), qd.E_ROW), part(part(eq.indices, PLAN), qd.E_COLUMN)
-    upper = part(eq.indices, SIZES)[2]
-    speed, slip, rhs, x = wk.w[0], wk.w[1], wk.w[3], wk.w[4]
+    n, m, now = eq.n, eq.m, course.now
+    rows, columns, speed, slip = eq.plan.e_row, eq.plan.e_column, memory.speed, memory.slip
     for i in range(n):
-        a, b = course.x[AL, i], course.x[V, i]
+        a, b = now.al[i], now.v[i]
         for k in range(3):
-            position = NODES[k] * course.x[V, i]
+            position = NODES[k] * now.v[i]
             for j in range(3):
-                position += A[k, j] * st.z[j, i]
-            a += ERROR[k] * st.z[k, i] / h
+                position += A[k, j] * memory.z[j, i]
+            a += ERROR[k] * memory.z[k, i] / h
             b += ERROR[k] * position
         speed[i], slip[i] = a, b
-        rhs[i] = 0.0
+        wk.rhs[i] = 0.0
     for j in range(m):
-        rhs[n + j] = 0.0
-    for k in range(upper):  # the entries of the upper block come first
-        rhs[rows[k]] += st.tangents[0, k] * speed[columns[k]] - h / REAL * st.tangents[2, k] * slip[columns[k]]
-    qd.solve(part(eq.indices, PLAN), wk.lu, rhs, x, wk.w[10])
-    total, rate = 0.0, max(s[RATE], 1e-300)
+        wk.rhs[n + j] = 0.0
+    for k in range(eq.upper):  # the entries of the upper block come first
+        wk.rhs[rows[k]] += (
+            memory.tangents[0, k] * speed[columns[k]] - h / REAL * memory.tangents[2, k] * slip[columns[k]]
+        )
+    solve(eq, wk)
+    total, rate = 0.0, max(course.rate, 1e-300)
     for i in range(n):
-        e_v = h / REAL * x[i]
+        e_v = h / REAL * wk.correction[i]
         e_q = h / REAL * (e_v + slip[i])
         total += (e_q / eq.scale[i]) ** 2 + (e_v / (eq.scale[i] * rate)) ** 2
-    return np.sqrt(total / (2 * n)) / s[TOLERANCE]
+    return np.sqrt(total / (2 * n)) / course.tolerance
 
 
-@entry
-def advance(eq, wk, st, course):
-    """Integrate until the end, an event that stops, or trouble."""
-    s, n = course.s, eq.scale.shape[0]
-    q, v = wk.w[5], wk.w[6]
-    while s[T] < s[END]:
-        if s[SWITCHED] > 0:
-            restart(course)
-        if s[BUDGET] <= 0:
-            return PAUSE
-        s[BUDGET] -= 1
-        h = next_step(course, True)
-        fresh = s[ORDER] == 0.0
-        if fresh or s[MEMORY] > 0.05:
-            _tangents(eq, wk, st, course)
-            fresh = True
-        if fresh or s[ORDER] != h:
-            if not _factor(eq, wk, st, course, h):
+@piece
+def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """One step."""
+    state = course.next
+    for attempt in range(2):
+        fresh = memory.matrix_step == 0.0 or memory.contraction > 0.05
+        if fresh:
+            _tangents(eq, wk, course, memory)
+        if fresh or memory.matrix_step != h:
+            if _factor(eq, wk, course, memory, h) == 0:
                 return FAILED
-            s[ORDER] = h
-        _guess(eq, st, course, h)
-        ok = _newton(eq, wk, st, course, h)
-        error = 0.0
-        if ok:
-            error = _error(eq, wk, st, course, h)
-            ok = error <= 1.0 or (s[STEP] > 0 and error < np.inf)
-            if not ok:
-                s[H] = h * max(0.1, 0.9 * error ** (-0.25)) if error < np.inf else 0.1 * h
-        elif not fresh:
-            s[ORDER] = 0.0  # the same step again with a new matrix
-            s[REJECTED] += 1
-            continue
-        else:
-            s[H] = 0.25 * h
-        if ok:
-            t = step_end(course, h)
-            _stage(eq, wk, st, course, h, 2, q, v, wk.w[2])
-            # the projection corrects errors of the size of the tolerance; more means that the step went astray
-            limit = 1e3 * s[TOLERANCE] if s[STEP] == 0 else np.inf
-            violated = consistent(eq, course.beside, q[:n], v[:n], t, course.x[EXTRA], wk.w[0], limit, sweeps(course))
-            ok = violated < np.inf
-            if not ok:
-                s[H] = 0.25 * h
-        if not ok:
-            s[REJECTED] += 1
-            s[ORDER] = 0.0
-            if s[STEP] > 0 or h < s[SMALLEST]:
-                return FAILED
-            continue
-        if settle(eq, course, t, q, v, course.x[EXTRA]) != REACHED:
-            return RUNAWAY
-        s[VIOLATION] = max(s[VIOLATION], violated)
-        s[MEMORY] = max(s[MEMORY], 1e-10)
-        accumulate(eq, wk, course)
-        choose_step(course, h, error, 4.0, 5.0)
-        code = after_step(eq, wk, course)
-        if s[SWITCHED] > 0:
-            s[H] = min(s[H], h) * 0.1
-        if code != REACHED:
-            return code
+            memory.matrix_step = h
+        _guess(eq, course, memory, h)
+        if _newton(eq, wk, course, memory, h) > 0:
+            break
+        if fresh or attempt > 0:
+            return FAILED
+        memory.matrix_step = 0.0  # the same step again with a new matrix
+        course.rejected += 1
+    course.error = _error(eq, wk, course, memory, h)
+    if not (course.error <= 1.0 or (course.fixed > 0.0 and course.error < np.inf)):
+        return REACHED
+    _stage(eq, course, memory, h, 2, state)
+    # the projection corrects errors of the size of the tolerance; more means that the step went astray
+    limit = 1e3 * course.tolerance if course.fixed == 0.0 else np.inf
+    violated = consistent(eq, course.beside, state, limit, refinements(course))
+    if not violated < np.inf:
+        return FAILED
+    course.violation = max(course.violation, violated)
+    return REACHED
+
+
+@piece
+def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
+    """After a step: the length of the next."""
+    error = course.error
+    if h < 0.0:
+        missed = error > 1.0 or not error < np.inf
+        course.step = -h * (max(0.1, 0.9 * error ** (-0.25)) if missed and error < np.inf else 0.1 if missed else 0.25)
+        memory.matrix_step = 0.0
+        return REACHED
+    memory.contraction = max(memory.contraction, 1e-10)
+    choose_step(course, h, error, 4.0, 5.0)
     return REACHED

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from kempe.elements import Element
 from kempe.solvers import quasi_definite as qd
+from kempe.solvers.motion import Hybrids
+from kempe.solvers.program import Program
 from kempe.system.system import System
 
 _INT = np.int64
+#: The index arrays of ``Hybrids`` that are filled element by element.
+_HYBRID_ARRAYS = [name for name in get_type_hints(Hybrids) if name not in ("any_solved", "tested")]
 
 
 class DynamicPrograms:
     """Programs whose outputs are, one after the other,
 
     - ``residual``: f (n), Phi (m);
-    - ``tangent``: f, Phi, then the values of the linear system: its upper block, then Phi_q;
-    - ``explicit``: f without accelerations and multipliers (n), Phi (m), nu (m), gamma (m), then M and Phi_q as values;
+    - ``tangent``: f, Phi, then the values of the linear system;
+    - ``explicit``: f without accelerations and Phi_q^T lambda (n), Phi (m), nu (m), gamma (m), then the values of the
+      linear system, M in its upper block;
     - ``velocity``: Phi, Phi';
     - ``canonical``: the rate of the momenta (n);
     - ``energy``: kinetic, of gravity, elastic, power dissipated, power supplied;
-    - ``guards``: one value per switch; ``latches``: per switching element its first mode, then the values to keep.
+    - ``guards``: one value per switch, then one rate and one second rate per switch;
+    - ``latches``: per switching element its first mode, then per switch the values to keep;
+    - ``jumps``: per switch the restitution of each row of its element, then a generalised impulse on its coordinates.
+
+    The values of the linear system are its upper block, then Phi_q. Where applied forces depend on multipliers the
+    block to the right, Phi_q^T - Q_lambda, has values of its own behind these, and one that is always zero.
     """
 
     def __init__(self, system: System) -> None:
@@ -32,59 +42,96 @@ class DynamicPrograms:
         self._number_entries()
 
     def _number_entries(self) -> None:
-        """Number the entries of the upper block (symmetric, with its diagonal) and of Phi_q."""
+        """Number the entries of the upper block (symmetric, with its diagonal), of Phi_q, and of Phi_q^T - Q_lambda."""
         system, n = self.system, self.system.n
         blocks: list[np.ndarray] = [np.arange(n) * (n + 1)]
-        rows, columns = [], []
+        rows, columns, right = [], [], []
         for k in self._using:
             q = system.q_of[k]
-            block, jacobian = system._variant(k, "tangent").blocks[2:]
+            block = system.families[k].coupling
+            jacobian, load = system._variant(k, "explicit").blocks[-2:]
             blocks.append(q[block.rows] * n + q[block.columns])
             blocks.append(q[block.columns] * n + q[block.rows])
             rows.append(system.rows_of[k][jacobian.rows])
             columns.append(q[jacobian.columns])
+            right.append(q[load.rows] * system.m + system.lam_of[k][load.columns])
         self._keys = np.unique(np.concatenate(blocks))
         self.block_rows, self.block_columns = self._keys // n, self._keys % n
         self.jacobian_rows = np.concatenate([np.zeros(0, _INT), *rows]).astype(_INT)
         self.jacobian_columns = np.concatenate([np.zeros(0, _INT), *columns]).astype(_INT)
-        self.size_values = len(self._keys) + len(self.jacobian_rows)
+        loads = np.concatenate([np.zeros(0, _INT), *right])
+        #: Whether applied forces depend on multipliers.
+        self.loaded = len(loads) > 0
+        mirrored = self.jacobian_columns * system.m + self.jacobian_rows
+        self._right = np.unique(np.concatenate([mirrored, loads])) if self.loaded else np.zeros(0, _INT)
+        self._mirror_of = np.searchsorted(self._right, mirrored)  # per entry of Phi_q: its mirror image to the right
+        self.size_values = len(self._keys) + len(self.jacobian_rows) + len(self._right) + self.loaded
 
-    def _program(self, variant: str, offsets: list[int], size: int) -> np.ndarray:
+    @property
+    def right(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and constraint rows of the entries of the block to the right that has values of its own."""
+        m = max(self.system.m, 1)
+        return (self._right // m).astype(_INT), (self._right % m).astype(_INT)
+
+    @property
+    def mirror(self) -> np.ndarray:
+        """Per value of the block to the right: where its mirror image in Phi_q is, or where the zero is."""
+        found = np.full(len(self._right), self.size_values - 1, dtype=_INT)
+        if self.loaded:
+            found[self._mirror_of] = len(self._keys) + np.arange(len(self.jacobian_rows))
+        return found
+
+    def _program(self, variant: str, offsets: list[int], size: int) -> Program:
         """A program from the blocks of a variant; vectors go behind their offset, matrices behind the last one."""
-        system, n, seen = self.system, self.system.n, 0
-        outputs: list[list[np.ndarray]] = []
+        system, n, seen, before = self.system, self.system.n, 0, 0
+        sources: list[np.ndarray] = []
+        targets: list[np.ndarray] = []
         for k in self._using:
-            blocks, q, rows = system._variant(k, variant).blocks, system.q_of[k], system.rows_of[k]
+            made = system._variant(k, variant)
+            blocks, q, rows = made.blocks, system.q_of[k], system.rows_of[k]
             places = [offsets[0] + q[blocks[0].rows]]
             places += [at + rows[b.rows] for at, b in zip(offsets[1:-1], blocks[1:], strict=False)]
             if len(blocks) > len(places):
-                upper, jacobian = blocks[-2:]
+                upper, jacobian, load = blocks[-3:]
                 places.append(offsets[-1] + np.searchsorted(self._keys, q[upper.rows] * n + q[upper.columns]))
-                places.append(offsets[-1] + len(self._keys) + seen + np.arange(len(jacobian.rows)))
+                own = seen + np.arange(len(jacobian.rows))
                 seen += len(jacobian.rows)
-            outputs.append(places)
-        return system._program(variant, self._using, outputs, size)
+                first = sum(len(p) for p in places)
+                places.append(offsets[-1] + len(self._keys) + own)
+                if self.loaded:
+                    right = offsets[-1] + len(self._keys) + len(self.jacobian_rows)
+                    key = q[load.rows] * system.m + system.lam_of[k][load.columns]
+                    places.append(right + np.searchsorted(self._right, key))
+                    sources.append(before + first + np.arange(len(own)))
+                    targets.append(right + self._mirror_of[own])
+            target = np.concatenate(places)
+            sources.append(before + np.arange(len(target)))
+            targets.append(target)
+            before += made.kernel.n_out
+        nothing = np.zeros(0, _INT)
+        source, target = np.concatenate([nothing, *sources]), np.concatenate([nothing, *targets])
+        return system.program_of(variant, self._using, source, target, size)
 
     @cached_property
-    def residual(self) -> np.ndarray:
+    def residual(self) -> Program:
         """[f, Phi]."""
         n, m = self.system.n, self.system.m
         return self._program("residual", [0, n, n + m], n + m)
 
     @cached_property
-    def tangent(self) -> np.ndarray:
+    def tangent(self) -> Program:
         """[f, Phi, values]."""
         n, m = self.system.n, self.system.m
         return self._program("tangent", [0, n, n + m], n + m + self.size_values)
 
     @cached_property
-    def explicit(self) -> np.ndarray:
+    def explicit(self) -> Program:
         """[f without accelerations and multipliers, Phi, nu, gamma, values]."""
         n, m = self.system.n, self.system.m
         return self._program("explicit", [0, n, n + m, n + 2 * m, n + 3 * m], n + 3 * m + self.size_values)
 
     @cached_property
-    def velocity(self) -> np.ndarray:
+    def velocity(self) -> Program:
         """[Phi, Phi']."""
         system, m = self.system, self.system.m
         using = [k for k in self._using if len(system.rows_of[k])]
@@ -95,12 +142,12 @@ class DynamicPrograms:
         return system._program("velocity", using, outputs, 2 * m)
 
     @cached_property
-    def canonical(self) -> np.ndarray:
+    def canonical(self) -> Program:
         """The rate of the momenta."""
         return self._program("canonical", [0, 0], self.system.n)
 
     @cached_property
-    def energy(self) -> np.ndarray:
+    def energy(self) -> Program:
         """Kinetic, of gravity, elastic; power dissipated, power supplied."""
         outputs = []
         for k in self._using:
@@ -132,43 +179,86 @@ class DynamicPrograms:
         return [(self.system.elements[k], s) for k in self.hybrid for s in self.system.families[k].switches]
 
     @cached_property
-    def guards(self) -> np.ndarray:
-        """One value per switch, positive as long as its mode lasts."""
+    def guards(self) -> Program:
+        """One value per switch, positive as long as its mode lasts; then its rate and second rate."""
         counts = np.cumsum([0, *(len(self.system.families[k].switches) for k in self.hybrid)])
-        outputs = [[counts[i] + self.system._variant(k, "guards").blocks[0].rows] for i, k in enumerate(self.hybrid)]
-        return self.system._program("guards", self.hybrid, outputs, int(counts[-1]))
+        G, outputs = int(counts[-1]), []
+        for i, k in enumerate(self.hybrid):
+            blocks = self.system._variant(k, "guards").blocks
+            outputs.append([which * G + counts[i] + block.rows for which, block in enumerate(blocks)])
+        return self.system._program("guards", self.hybrid, outputs, 3 * G)
 
     @cached_property
-    def latches(self) -> np.ndarray:
+    def latches(self) -> Program:
         """Per switching element its first mode, then per switch the values to keep."""
-        sizes = [1 + len(f.switches) * len(f.latches) for f in (self.system.families[k] for k in self.hybrid)]
+        return self._of_switches("latches", self._latch_sizes)
+
+    @cached_property
+    def jumps(self) -> Program:
+        """Per switch the restitution of each row of its element, then a generalised impulse on its coordinates."""
+        return self._of_switches("jumps", self._jump_sizes)
+
+    @property
+    def _latch_sizes(self) -> list[int]:
+        return [1 + len(f.switches) * len(f.latches) for f in (self.system.families[k] for k in self.hybrid)]
+
+    @property
+    def _jump_sizes(self) -> list[int]:
+        system = self.system
+        return [len(system.families[k].switches) * (len(system.rows_of[k]) + len(system.q_of[k])) for k in self.hybrid]
+
+    def _of_switches(self, variant: str, sizes: list[int]) -> Program:
         starts = np.cumsum([0, *sizes])
-        outputs = [[starts[i] + self.system._variant(k, "latches").blocks[0].rows] for i, k in enumerate(self.hybrid)]
-        return self.system._program("latches", self.hybrid, outputs, int(starts[-1]))
+        outputs = [[starts[i] + self.system._variant(k, variant).blocks[0].rows] for i, k in enumerate(self.hybrid)]
+        return self.system._program(variant, self.hybrid, outputs, int(starts[-1]))
 
     @cached_property
-    def switch_table(self) -> np.ndarray:
-        """Per switch: place of the mode in x, mode entered, number of kept values, their place among the latches."""
-        table, at = [], 0
-        for k in self.hybrid:
-            f = self.system.families[k]
-            mode_at = int(self.system.x_at[k] + f.at["z"])
-            for number, switch in enumerate(f.switches):
-                first = at + 1 + number * len(f.latches)
-                table.append([mode_at, f.modes.index(switch.target), len(f.latches), first])
-            at += 1 + len(f.switches) * len(f.latches)
-        return np.array(table, dtype=_INT).reshape(-1, 4)
+    def hybrids(self) -> Hybrids:
+        """The switching elements and their switches as index arrays."""
+        system = self.system
+        found: dict[str, list[int]] = {name: [] for name in _HYBRID_ARRAYS}
 
-    @cached_property
-    def mode_places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Per switching element: the place of its mode in x, and of its first mode among the latches."""
-        at, places, firsts = 0, [], []
-        for k in self.hybrid:
-            f = self.system.families[k]
-            places.append(int(self.system.x_at[k] + f.at["z"]))
-            firsts.append(at)
-            at += 1 + len(f.switches) * len(f.latches)
-        return np.array(places, dtype=_INT), np.array(firsts, dtype=_INT)
+        def enter(**values: int) -> None:
+            for name, value in values.items():
+                found[name].append(int(value))
+
+        condition = {int(row): c for c, row in enumerate(system.conditions[0])}
+        latch_at = jump_at = number = 0
+        for i, k in enumerate(self.hybrid):
+            f, rows, q = system.families[k], system.rows_of[k], system.q_of[k]
+            enter(mode_at=system.x_at[k] + f.at["z"], first_mode_at=latch_at, kept=len(f.latches))
+            enter(first_switch=number, end_switch=number + len(f.switches))
+            latch_at += 1
+            for s, solved in zip(f.switches, f.solved_guards, strict=True):
+                limit = -1 if s.limit is None else f.modes.index(s.limit)
+                enter(owner=i, source=f.modes.index(s.source), target=f.modes.index(s.target), limit=limit)
+                enter(stops=s.stops, jumps=bool(s.jump) or s.kick is not None, solved=solved, kept_at=latch_at)
+                for r, name in enumerate(f.row_names):
+                    if name in s.jump:
+                        enter(impulse_switch=number, impulse_row=rows[r], restitution_at=jump_at + r)
+                        enter(impulse_condition=condition.get(int(rows[r]), -1))
+                if s.kick is not None:
+                    for c, coordinate in enumerate(q):
+                        enter(kick_switch=number, kick_coordinate=coordinate, kick_at=jump_at + len(rows) + c)
+                latch_at, jump_at, number = latch_at + len(f.latches), jump_at + len(rows) + len(q), number + 1
+        touched = {int(c) for k in self.hybrid for c in system.q_of[k] if system.is_angle[c]}
+        for name, row in zip(("row", "row_at", "row_mode_at", "row_modes"), system.conditions, strict=True):
+            found[name] = row.tolist()
+        arrays = {name: np.array(values, dtype=_INT) for name, values in found.items()}
+        return Hybrids(**arrays, any_solved=any(found["solved"]), tested=np.array(sorted(touched), dtype=_INT))
+
+    def put_first_modes(self, x: np.ndarray, q: Any, t: float, v: Any) -> None:
+        """Put every switching element into the mode in which a motion from this state would begin, in x."""
+        if not self.hybrid:
+            return
+        h = self.hybrids
+        latched = self.system.evaluate(self.latches, x, q, t, v)
+        x[h.mode_at] = latched[h.first_mode_at]
+        for e, at in enumerate(h.mode_at):
+            into = [s for s in range(h.first_switch[e], h.end_switch[e]) if h.target[s] == int(x[at])]
+            if into and h.kept[e]:
+                x[at + 1 : at + 1 + h.kept[e]] = latched[h.kept_at[into[0]] :][: h.kept[e]]
+        x[h.row_at] = (h.row_modes >> x[h.row_mode_at].astype(_INT)) & 1
 
     # --- the linear system ---------------------------------------------------------------------------------------
 
@@ -177,13 +267,24 @@ class DynamicPrograms:
         """Rows, columns and value places of the whole matrix."""
         n, upper = self.system.n, len(self._keys)
         r, c = self.jacobian_rows + n, self.jacobian_columns
-        places = np.concatenate([np.arange(upper), upper + np.arange(len(r)), upper + np.arange(len(r))])
-        rows = np.concatenate([self.block_rows, r, c])
-        columns = np.concatenate([self.block_columns, c, r])
-        return rows.astype(_INT), columns.astype(_INT), places.astype(_INT)
+        own = upper + np.arange(len(r))
+        rows, columns, places = [self.block_rows, r], [self.block_columns, c], [np.arange(upper), own]
+        if self.loaded:
+            i, k = self._right // self.system.m, self._right % self.system.m + n
+            only = np.ones(len(self._right), dtype=bool)  # nothing opposite in Phi_q: a zero, for the pattern's sake
+            only[self._mirror_of] = False
+            rows += [i, k[only]]
+            columns += [k, i[only]]
+            places += [upper + len(r) + np.arange(len(i)), np.full(int(only.sum()), self.size_values - 1)]
+        else:
+            rows.append(c)
+            columns.append(r)
+            places.append(own)
+        found = [np.concatenate(parts).astype(_INT) for parts in (rows, columns, places)]
+        return found[0], found[1], found[2]
 
     @cached_property
-    def plan(self) -> np.ndarray:
+    def plan(self) -> qd.Plan:
         """The order and the fill: by parts and elements, each element's multipliers behind the parts with inertia."""
         system, n = self.system, self.system.n
         groups = [system.first[p.name] + np.arange(len(p.channels)) for p in system.parts]
@@ -197,10 +298,15 @@ class DynamicPrograms:
             if i != j:
                 links[i].add(j)
         waits: list[set[int]] = [set() for _ in groups]
+        pushed: dict[int, set[int]] = {}  # per row: the parts that its multiplier acts on by an applied force
+        for key in self._right.tolist():
+            pushed.setdefault(key % system.m, set()).add(int(part_of[key // system.m]))
         for k in self._using:
             if len(system.rows_of[k]) == 0:
                 continue
             row, touched = len(groups), set(part_of[system.q_of[k]].tolist())
+            for number in system.rows_of[k].tolist():
+                touched |= pushed.get(number, set())
             groups.append(n + system.rows_of[k])
             links.append(touched)
             waits.append({j for j in touched if heavy[j]})
@@ -210,4 +316,4 @@ class DynamicPrograms:
                     waits[j].add(row)
         rows, columns, places = self.entries
         order = qd.safe_order(groups, links, waits)
-        return qd.plan(n + system.m, rows, columns, places, order)
+        return qd.plan(n + system.m, rows, columns, places, order, system.kernels)

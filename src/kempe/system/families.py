@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 import casadi as ca
 import numpy as np
 
 from kempe.elements import Element, KernelSource
-from kempe.kernels import Kernel, compile_function
+from kempe.elements.functions import digest
+from kempe.kernels import Columns, Kernel, compile_columns, compile_function
 
 #: Forward differentiation only: it never multiplies a derivative that is undefined on an untaken side.
 _FORWARD = {"allow_reverse": False}
+
+#: A tangent of more instructions than this is computed column by column instead of being written out.
+LONG = 5000
 
 
 class Block(NamedTuple):
@@ -31,7 +37,8 @@ class Variant(NamedTuple):
 
 
 #: The parts of a kernel's input, in order. ``c`` are the weights of acceleration, velocity and position tangents,
-#: ``z`` the mode and the latched values of an element that switches.
+#: ``lam`` the multipliers of its own rows and of those whose load it uses, ``z`` the mode, the latched values and the
+#: rows in force of an element that switches.
 INPUTS = ("q", "v", "a", "t", "c", "p", "pieces", "lam", "z")
 
 
@@ -41,16 +48,19 @@ class Family:
     The equations of motion of a whole model are, with the sums over its elements,
 
         f = d/dt(T_v) - T_q + (weight + potential)_q - damping - force + Phi_q^T lambda = 0,    Phi = 0.
+
+    A row that is not in force is zero with all its derivatives.
     """
 
     def __init__(self, element: Element, source: KernelSource | None = None) -> None:
         source = KernelSource(element) if source is None else source
         view = element.view(source)
-        self.q, self.v, self.t, self.z = source.q, source.v, source.t, source.z
-        self.a, self.c = ca.SX.sym("a", self.q.numel()), ca.SX.sym("c", 3)
+        self.q, self.v, self.a, self.t, self.z = source.q, source.v, source.a, source.t, source.z
+        self.lam, self.c = source.lam, ca.SX.sym("c", 3)
         result = element.phi(view) if element.rows else []
-        self.phi = _column(result if isinstance(result, (list, tuple)) else [result])
-        self.kinetic = ca.SX(element.kinetic(view)) if element.has_inertia else None
+        rows = _column(result if isinstance(result, (list, tuple)) else [result])
+        self.phi = rows * _column(source.active(element)) if element.conditional_rows() else rows
+        self._inertia(element, view)
         self.weight, self.potential = ca.SX(element.weight(view)), ca.SX(element.potential(view))
         self.damping, self.force = (self._on_coordinates(f(view)) for f in (element.damping, element.force))
         self.switches = element.switches(view)
@@ -60,10 +70,24 @@ class Family:
         self.p, self.pieces = source.p, source.pieces
         self.arguments = ca.vertcat(ca.SX(0, 1), *source.arguments)
         self.n_rows = self.phi.numel()
-        self.lam = ca.SX.sym("lam", self.n_rows)
+        #: The multipliers of its own rows.
+        self.own = _column([self.lam[k] for k in range(self.n_rows)])
+        self.row_names = element.rows
         parts = [getattr(self, name) for name in INPUTS]
         self.x = ca.vertcat(*parts)
         self.at = dict(zip(INPUTS, np.cumsum([0, *(s.numel() for s in parts)]), strict=False))
+
+    def _inertia(self, element: Element, view: Any) -> None:
+        """The kinetic energy, and the mass matrix where the element gives it."""
+        self.kinetic: ca.SX | None = None
+        given = element.mass(view) if element.has_inertia else None
+        if given is not None:
+            # one triangle mirrored: half the work, and no gap by rounding
+            self.mass = ca.triu2symm(ca.triu(ca.cse(_matrix(given))))
+            self.momentum = self.mass @ self.v
+            self.kinetic = ca.dot(self.v, self.momentum) / 2
+        elif element.has_inertia:
+            self.kinetic = ca.SX(element.kinetic(view))
 
     def _on_coordinates(self, pushed: Any) -> ca.SX:
         """A generalised force as one column; a plain zero means none."""
@@ -89,7 +113,12 @@ class Family:
         n = self.q.numel()
         if self.kinetic is None:
             return ca.SX(n, n)
-        return self._derivative(self._derivative(self.kinetic, self.v).T, self.v)
+        return self._derivative(self.momentum, self.v)
+
+    @cached_property
+    def momentum(self) -> ca.SX:
+        """T_v."""
+        return self._derivative(ca.SX(0) if self.kinetic is None else self.kinetic, self.v).T
 
     @cached_property
     def applied(self) -> ca.SX:
@@ -102,13 +131,12 @@ class Family:
         """The part of d/dt(T_v) - T_q that has no accelerations in it."""
         if self.kinetic is None or self.newtonian:
             return ca.SX(self.q.numel(), 1)
-        momentum = self._derivative(self.kinetic, self.v).T
-        return ca.jtimes(momentum, self.q, self.v) - self._derivative(self.kinetic, self.q).T
+        return ca.jtimes(self.momentum, self.q, self.v) - self._derivative(self.kinetic, self.q).T
 
     @cached_property
     def balance(self) -> ca.SX:
         """f: what must vanish on each coordinate."""
-        return self.mass @ self.a + self.centrifugal - self.applied + self.Phi_q.T @ self.lam
+        return self.mass @ self.a + self.centrifugal - self.applied + self.Phi_q.T @ self.own
 
     @cached_property
     def gamma(self) -> ca.SX:
@@ -117,10 +145,59 @@ class Family:
         return -ca.jtimes(along, self.q, self.v) - self._derivative(along, self.t)
 
     @cached_property
+    def coupling(self) -> Block:
+        """Which coordinates the balance of which others may depend on, by value, rate or acceleration."""
+        by = [ca.jacobian_sparsity(self.balance, each) for each in (self.q, self.v, self.a)]
+        return _block(by[0] + by[1] + by[2])
+
+    @cached_property
     def tangent(self) -> ca.SX:
         """c0 f_a + c1 f_v + c2 f_q."""
         f_v, f_q = self._derivative(self.balance, self.v), self._derivative(self.balance, self.q)
         return self.c[0] * self.mass + self.c[1] * f_v + self.c[2] * f_q
+
+    @cached_property
+    def applied_lam(self) -> ca.SX:
+        """Q_lambda: how the applied forces depend on multipliers."""
+        return self._derivative(self.applied, self.lam)
+
+    @cached_property
+    def loaded(self) -> bool:
+        """Whether applied forces depend on multipliers."""
+        return bool(ca.sparsify(self.applied_lam).nnz())
+
+    @cached_property
+    def guards(self) -> ca.SX:
+        """One value per switch: its guard in its own mode, 1 in any other."""
+        inside = [self.z[0] == self.modes.index(s.source) for s in self.switches]
+        return _column([ca.if_else(here, s.guard, 1.0) for here, s in zip(inside, self.switches, strict=True)])
+
+    @cached_property
+    def guard_rates(self) -> ca.SX:
+        """How fast the guards change along the motion (what changes with multipliers and accelerations left out)."""
+        along = ca.jtimes(self.guards, self.q, self.v) + ca.jtimes(self.guards, self.v, self.a)
+        return along + self._derivative(self.guards, self.t)
+
+    @cached_property
+    def guard_second_rates(self) -> ca.SX:
+        """The rates of the rates, for accelerations that stay as they are."""
+        along = ca.jtimes(self.guard_rates, self.q, self.v) + ca.jtimes(self.guard_rates, self.v, self.a)
+        return along + self._derivative(self.guard_rates, self.t)
+
+    @cached_property
+    def solved_guards(self) -> list[bool]:
+        """Per switch: whether its guard depends on multipliers or accelerations, which have to be solved for."""
+        unknown = ca.vertcat(self.lam, self.a)
+        return [bool(ca.depends_on(ca.SX(s.guard), unknown)) for s in self.switches]
+
+    @cached_property
+    def jumps(self) -> ca.SX:
+        """Per switch: the restitution of each row (0 where it does not jump), then the generalised impulse."""
+        found: list[Any] = []
+        for s in self.switches:
+            found += [s.jump.get(row, 0.0) for row in self.row_names]
+            found.append(ca.SX(self.q.numel(), 1) if s.kick is None else self._on_coordinates(s.kick))
+        return _column(found)
 
     @cached_property
     def swift(self) -> bool:
@@ -130,7 +207,8 @@ class Family:
     @cached_property
     def timed(self) -> bool:
         """Whether anything depends on the time."""
-        guards = [ca.SX(s.guard) for s in self.switches]
+        guards = [self.guards, self.guard_rates, self.jumps, self.first_mode] if self.switches else []
+        guards += [ca.SX(value) for s in self.switches for value in s.latch.values()]
         stored = [self.weight, self.potential, self.damping, self.force, self.phi, self.arguments, *guards]
         return bool(ca.depends_on(_column(stored), self.t))
 
@@ -151,24 +229,25 @@ class Family:
         if variant == "velocity":
             return [self.phi, ca.jtimes(self.phi, self.q, self.v) + self.Phi_t]
         if variant == "tangent":
-            return [self.balance, self.phi, self.tangent, self.Phi_q]
+            return [self.balance, self.phi, self.tangent, self.Phi_q, -self.applied_lam]
         if variant == "explicit":
-            return [self.centrifugal - self.applied, self.phi, -self.Phi_t, self.gamma, self.mass, self.Phi_q]
+            applied = self.centrifugal - self.applied
+            return [applied, self.phi, -self.Phi_t, self.gamma, self.mass, self.Phi_q, -self.applied_lam]
         if variant == "canonical":
-            turned = self.Phi_q.T @ self.lam
+            turned = self.Phi_q.T @ self.own
             turning = ca.jtimes(turned, self.q, self.v) + self._derivative(turned, self.t)
             changing = ca.jtimes(self.mass @ self.v, self.q, self.v)  # M' v
             return [self.applied - self.centrifugal + changing + turning]
         if variant == "energy":
             kinetic = ca.SX(0) if self.kinetic is None else self.kinetic
             supplied = ca.dot(self.force, self.v) + self._derivative(self.weight + self.potential, self.t)
-            supplied += ca.dot(self.lam, self.Phi_t) if self.n_rows else 0.0
+            supplied += ca.dot(self.own, self.Phi_t) if self.n_rows else 0.0
             if self.newtonian and self.kinetic is not None:  # what the varying mass takes is in Q already
-                supplied += ca.dot(ca.jtimes(self.mass @ self.v, self.q, self.v), self.v) / 2
+                supplied += ca.jtimes(self.kinetic, self.q, self.v)
             return [kinetic, self.weight, self.potential, -ca.dot(self.damping, self.v), supplied]
         if variant == "curvature":
-            gradient = ca.mtimes(self.Phi_q.T, self.lam)
-            speed = ca.mtimes(self.Phi_t.T, self.lam)
+            gradient = ca.mtimes(self.Phi_q.T, self.own)
+            speed = ca.mtimes(self.Phi_t.T, self.own)
             return [
                 self._derivative(gradient, self.q),
                 self._derivative(gradient, self.t),
@@ -182,13 +261,27 @@ class Family:
             return [self._derivative(self.phi, self.p)]
         if variant == "arguments":
             return [self.arguments]
+        if variant in ("residual_p", "guards_p", "jumps_p", "velocity_p", "momentum_p"):
+            return [self._derivative(e, self.p) for e in self._before_differentiation(variant[:-2])]
         if variant == "guards":
-            inside = [self.z[0] == self.modes.index(s.source) for s in self.switches]
-            return [_column([ca.if_else(here, s.guard, 1.0) for here, s in zip(inside, self.switches, strict=True)])]
+            return [self.guards, self.guard_rates, self.guard_second_rates]
+        if variant == "jumps":
+            return [self.jumps]
         if variant == "latches":
             rows = [[s.latch.get(name, self.z[1 + k]) for k, name in enumerate(self.latches)] for s in self.switches]
             return [_column([self.first_mode, *(value for row in rows for value in row)])]
         raise KeyError(variant)
+
+    def _before_differentiation(self, name: str) -> list[ca.SX]:
+        """What is differentiated by the element's numbers."""
+        rate = ca.jtimes(self.phi, self.q, self.v) + self.Phi_t
+        return {
+            "residual": [self.balance, self.phi],
+            "velocity": [self.phi, rate],
+            "momentum": [self.momentum],
+            "guards": [self.guards],
+            "jumps": [self.jumps],
+        }[name]
 
     def variant(self, name: str) -> Variant:
         """The kernel of a variant, compiled when first needed.
@@ -198,15 +291,18 @@ class Family:
         - ``acceleration``: gamma = -(Phi_q v)_q v - 2 Phi_qt v - Phi_tt;
         - ``residual``: f, Phi;
         - ``velocity``: Phi, Phi';
-        - ``tangent``: f, Phi, c0 f_a + c1 f_v + c2 f_q, Phi_q;
-        - ``explicit``: f without accelerations and multipliers, Phi, nu, gamma, M, Phi_q;
+        - ``tangent``: f, Phi, c0 f_a + c1 f_v + c2 f_q, Phi_q, -Q_lambda;
+        - ``explicit``: f without accelerations and Phi_q^T lambda, Phi, nu, gamma, M, Phi_q, -Q_lambda;
         - ``canonical``: the rate of the momenta M v + Phi_q^T sigma, sigma in the place of lambda;
         - ``energy``: kinetic, of gravity, elastic; power dissipated, power supplied;
         - ``curvature``: (Phi_q^T lambda)_q, (Phi_q^T lambda)_t, (Phi_t^T lambda)_t;
         - ``drift``: (Phi')_q, (Phi'')_q;
         - ``parameter``: Phi_p by the element's own numbers;
+        - ``residual_p``, ``velocity_p``, ``momentum_p``, ``guards_p``, ``jumps_p``: the same for f and Phi, Phi and
+          Phi', M v, guards and jumps;
         - ``arguments``: where its tables are read;
-        - ``guards``: positive while the mode lasts, one per switch;
+        - ``guards``: positive while the mode lasts, one per switch; their rates and second rates;
+        - ``jumps``: per switch the restitution of each row and a generalised impulse;
         - ``latches``: the first mode, and the values to keep.
         """
         known = self.__dict__.setdefault("_variants", {})
@@ -215,27 +311,125 @@ class Family:
         return known[name]
 
     def _build(self, name: str) -> Variant:
-        expressions = self._expressions(name)
-        blocks: list[Block] = []
-        values: list[Any] = []
-        for expression in expressions:
-            expression = ca.sparsify(ca.SX(expression))
-            rows, columns = expression.sparsity().get_triplet()
-            blocks.append(Block(np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64)))
-            values += expression.nonzeros()
-        return Variant(compile_function(self.x, ca.vertcat(ca.SX(0, 1), *values)), tuple(blocks))
+        if name == "tangent" and self._long:
+            return self._tangent_by_columns()
+        blocks, values = _stacked(self._expressions(name))
+        return Variant(compile_function(self.x, values), tuple(blocks))
+
+    @cached_property
+    def _long(self) -> bool:
+        """Whether the tangent would be too long written out: about as long as the balance, once for each coordinate."""
+        n = self.q.numel()
+        return n > 1 and n * ca.Function("f", [self.x], [ca.cse(self.balance)]).n_instructions() > LONG
+
+    def _tangent_by_columns(self) -> Variant:
+        """The variant ``tangent``, its matrix column by column: c0 f_a s + c1 f_v s + c2 f_q s for directions s."""
+        blocks, values = _stacked([self.balance, self.phi, self.Phi_q, -self.applied_lam])
+        s = ca.SX.sym("s", self.q.numel())
+        moved = ca.vertcat(self.c[2] * s, self.c[1] * s, self.c[0] * s)
+        derivative = ca.jtimes(self.balance, ca.vertcat(self.q, self.v, self.a), moved)
+        at = len(blocks[0].rows) + len(blocks[1].rows)
+        columns = Columns(*self.coupling, _colours(self.coupling, self.q.numel()), at)
+        kernel = compile_columns(self.x, values, s, derivative, columns)
+        return Variant(kernel, (*blocks[:2], self.coupling, *blocks[2:]))
+
+
+F = TypeVar("F", bound=Family)
+
+
+def _matrix(rows: Any) -> ca.SX:
+    """A matrix, or a list of its rows."""
+    return ca.SX(ca.vertcat(*[ca.horzcat(*row) for row in rows]) if isinstance(rows, (list, tuple)) else rows)
+
+
+def _block(pattern: ca.Sparsity) -> Block:
+    rows, columns = pattern.get_triplet()
+    return Block(np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64))
+
+
+def _stacked(expressions: Iterable[Any]) -> tuple[list[Block], ca.SX]:
+    """The non-zeros of expressions, one after the other, and where they belong."""
+    sparse = [ca.sparsify(ca.SX(e)) for e in expressions]
+    return [_block(e.sparsity()) for e in sparse], _column([value for e in sparse for value in e.nonzeros()])
+
+
+def _colours(pattern: Block, n: int) -> np.ndarray:
+    """Per coordinate the number of the direction that moves it; no row depends on two that move together."""
+    sparsity = ca.Sparsity.triplet(n, n, pattern.rows.tolist(), pattern.columns.tolist())
+    members, colours = sparsity.uni_coloring().get_triplet()
+    found = np.zeros(n, dtype=np.int64)
+    found[members] = colours
+    return found
 
 
 def _column(values: Iterable[Any]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.SX(value)) for value in values])
 
 
-_families: dict[Hashable, Family] = {}
+#: What an element states about itself; everything else in a family is derived from it.
+STATED = (
+    "phi",
+    "kinetic",
+    "weight",
+    "potential",
+    "damping",
+    "force",
+    "switches",
+    "first_mode",
+    "outputs",
+    "arguments",
+    "modes",
+    "latches",
+    "newtonian",
+)
+
+
+def mathematics(family: Family) -> Hashable:
+    """What a family's equations say: equal for two families exactly when they are the same, whatever wrote them."""
+    expressions: list[ca.SX] = []
+    words = _words([getattr(family, name) for name in STATED], expressions)
+    function = ca.Function("f", [family.x], expressions, {"allow_free": True})
+    return (words, "mass" in vars(family), tuple(sorted(family.at.items())), digest(function))
+
+
+def _words(stated: Any, expressions: list[ca.SX]) -> Hashable:
+    """The words, truth values and order in a statement; its expressions are collected."""
+    if stated is None or isinstance(stated, (str, bool, np.bool_)):
+        return stated
+    if isinstance(stated, Mapping):
+        return tuple((key, _words(value, expressions)) for key, value in stated.items())
+    if isinstance(stated, (list, tuple)):
+        return tuple(_words(item, expressions) for item in stated)
+    if is_dataclass(stated):
+        return _words(vars(stated), expressions)
+    expressions.append(ca.SX(stated))
+    return len(expressions)
+
+
+# Systems hold their families, and families their kernels; nothing else does, but for the families used last, so that
+# one model after the other is built without compiling the same again.
+_families: WeakValueDictionary[Hashable, Family] = WeakValueDictionary()
+_shortcuts: WeakValueDictionary[Hashable, Family] = WeakValueDictionary()
+_recent: dict[int, Family] = {}
+
+#: How many families are kept although no system has them.
+RECENT = 64
 
 
 def family_of(element: Element) -> Family:
-    """The shared equations of an element's kind."""
-    key = element.structure()
-    if key not in _families:
-        _families[key] = Family(element)
-    return _families[key]
+    """The equations of an element, shared with all elements of equal equations."""
+    return shared(element.structure(), lambda: Family(element))
+
+
+def shared(shortcut: Hashable | None, build: Callable[[], F]) -> F:
+    """A family as it is shared: known by its structure, if that tells all, or else by its equations."""
+    known = _shortcuts.get(shortcut) if shortcut is not None else None
+    if known is None:
+        built = build()
+        known = _families.setdefault((type(built), mathematics(built)), built)
+        if shortcut is not None:
+            _shortcuts[shortcut] = known
+        _recent[id(known)] = known
+        while len(_recent) > RECENT:
+            del _recent[next(iter(_recent))]
+    return known  # type: ignore[return-value]

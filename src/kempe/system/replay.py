@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -25,7 +26,7 @@ class States:
     multipliers: np.ndarray
 
 
-_functions: dict[tuple[Family, str], ca.Function] = {}
+_functions: WeakKeyDictionary[Family, dict[str, ca.Function]] = WeakKeyDictionary()
 
 
 class Replay:
@@ -104,7 +105,7 @@ def _places(family: Family, name: str) -> slice:
 
 
 def _function(family: Family, what: str, expression: ca.SX) -> ca.Function:
-    key = (family, what)
-    if key not in _functions:
-        _functions[key] = ca.Function("f", [family.x], [ca.densify(expression)])
-    return _functions[key]
+    known = _functions.setdefault(family, {})
+    if what not in known:
+        known[what] = ca.Function("f", [family.x], [ca.densify(expression)])
+    return known[what]

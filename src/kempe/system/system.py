@@ -13,21 +13,13 @@ from kempe.errors import ModelError
 from kempe.kernels import UnsupportedOperation
 from kempe.kernels.compiler import call_address
 from kempe.model import Model
-from kempe.solvers.pack import pack
-from kempe.solvers.program import (
-    Layout,
-    load,
-    load_multipliers,
-    load_rates,
-    make_program,
-    run,
-    size_arguments,
-    size_out,
-    size_y,
-)
+from kempe.solvers.program import Kernels, Layout, Program, evaluated, make_program, size_arguments
 from kempe.system.families import Family, Variant, family_of
 
 _INT = np.int64
+_NONE = np.zeros(0)
+#: At least as many as a family has variants.
+VARIANTS = 32
 
 
 class Row:
@@ -73,7 +65,10 @@ class System:
         self.natural_scale = np.array(natural, dtype=float)
         self.n = len(self.names)
         self.elements = list(model.elements.values())
+        # held here, for their kernels are called by address as long as this system lives
         self.families: list[Family] = [family_of(e) for e in self.elements]
+        #: Families with virtual displacements, by element, made when a reaction is asked for.
+        self.virtual: dict[int, Family] = {}
         self.rows = [
             Row(element, name, drives)
             for element in self.elements
@@ -82,6 +77,8 @@ class System:
         ]
         self.m = len(self.rows)
         self.drives = np.array([row.drives for row in self.rows], dtype=bool)
+        #: The one table of addresses: room for every variant of every family, and for a factorisation.
+        self.kernels = Kernels(VARIANTS * len(set(self.families)) + 8)
         self._place_inputs()
         self._place_numbers()
 
@@ -95,21 +92,60 @@ class System:
             for e in self.elements
         ]
         self.rows_of = [np.arange(row_at[k], row_at[k + 1], dtype=_INT) for k in range(len(self.elements))]
+        place = {element: k for k, element in enumerate(self.elements)}
+        #: Per element: the rows whose multipliers it sees, its own first.
+        self.lam_of = [
+            _join([self.rows_of[k], *(self.rows_of[place[other]] for other in self._loads(e, place))])
+            for k, e in enumerate(self.elements)
+        ]
+        self._place_conditions()
         at = [f.at for f in self.families]
         ranges = [self.x_at[k] + a["q"] + np.arange(len(self.q_of[k])) for k, a in enumerate(at)]
-        places = [
-            _join(self.q_of),
-            _join(ranges),
-            _join([r + len(q) for r, q in zip(ranges, self.q_of, strict=True)]),
-            _join([r + 2 * len(q) for r, q in zip(ranges, self.q_of, strict=True)]),
-            np.array([self.x_at[k] + a["t"] for k, a in enumerate(at) if self.families[k].timed], dtype=_INT),
-            np.array([self.x_at[k] + a["c"] for k, a in enumerate(at)], dtype=_INT),
-            _join(self.rows_of),
-            _join([self.x_at[k] + a["lam"] + np.arange(len(self.rows_of[k])) for k, a in enumerate(at)]),
-        ]
-        self.layout = self._with_tables(places)
+        swift = [k for k, f in enumerate(self.families) if f.swift]
+        sizes = [len(q) for q in self.q_of]
+        self.layout = Layout(
+            q_from=_join(self.q_of),
+            q_to=_join(ranges),
+            v_to=_join([r + size for r, size in zip(ranges, sizes, strict=True)]),
+            a_to=_join([r + 2 * size for r, size in zip(ranges, sizes, strict=True)]),
+            t_to=np.array([self.x_at[k] + a["t"] for k, a in enumerate(at) if self.families[k].timed], dtype=_INT),
+            c_to=np.array([self.x_at[k] + a["c"] for k, a in enumerate(at)], dtype=_INT),
+            lam_from=_join(self.lam_of),
+            lam_to=_join([self.x_at[k] + a["lam"] + np.arange(len(self.lam_of[k])) for k, a in enumerate(at)]),
+            swift_from=_join([self.q_of[k] for k in swift]),
+            swift_v_to=_join([ranges[k] + sizes[k] for k in swift]),
+            swift_a_to=_join([ranges[k] + 2 * sizes[k] for k in swift]),
+            **self._tables(),
+        )
 
-    def _with_tables(self, places: list[np.ndarray]) -> Layout:
+    @staticmethod
+    def _loads(element: Element, place: dict[Element, int]) -> list[Element]:
+        """The elements whose load an element uses, which must be in the model."""
+        for other in element.loads():
+            if other not in place:
+                raise ModelError(f"'{element.name}' uses the load of '{other.name}', which is not in this model")
+        return element.loads()
+
+    def _place_conditions(self) -> None:
+        """Rows that are not always in force: where x says whether they are, and in which modes they are."""
+        rows, places, modes, masks = [], [], [], []
+        for k, (element, family) in enumerate(zip(self.elements, self.families, strict=True)):
+            z = int(self.x_at[k] + family.at["z"])
+            for number, row in enumerate(element.conditional_rows()):
+                rows.append(self.rows_of[k][element.rows.index(row)])
+                places.append(z + 1 + len(element.latches) + number)
+                modes.append(z)
+                masks.append(sum(1 << element.modes.index(mode) for mode in element.row_modes[row]))
+        #: Per row that is not always in force: the row, where x says so, where x has the mode, the modes as bits.
+        self.conditions = np.array([rows, places, modes, masks], dtype=_INT).reshape(4, -1)
+
+    def in_force(self, x: np.ndarray) -> np.ndarray:
+        """Which rows are in force, as x says."""
+        found = np.ones(self.m, dtype=bool)
+        found[self.conditions[0]] = x[self.conditions[1]] != 0.0
+        return found
+
+    def _tables(self) -> dict[str, Any]:
         known: dict[int, Table] = {}
         slots: list[tuple[int, int]] = []
         using = [k for k, element in enumerate(self.elements) if element.tables()]
@@ -123,23 +159,14 @@ class System:
         starts = np.cumsum([0, *(len(t.breaks) for t in known.values())])
         pieces = [np.column_stack([t.breaks, np.vstack([t.coefficients, np.zeros((1, 4))])]) for t in known.values()]
         by_slot = np.array(slots, dtype=_INT).reshape(-1, 2)
-        arguments = self._program("arguments", using, outputs, len(slots))
-        return Layout(
-            places=pack([*places, by_slot[:, 0], by_slot[:, 1], starts, arguments, *self._balance_places()]),
-            tables=np.vstack(pieces) if pieces else np.zeros((0, Table.WIDTH)),
-            periods=np.array([t.period for t in known.values()], dtype=float),
-        )
-
-    def _balance_places(self) -> list[np.ndarray]:
-        """Coordinates, and places of rates and accelerations, of elements whose balance of forces depends on them."""
-        using = [k for k, f in enumerate(self.families) if f.swift]
-        ranges = [self.x_at[k] + self.families[k].at["q"] + np.arange(len(self.q_of[k])) for k in using]
-        sizes = [len(self.q_of[k]) for k in using]
-        return [
-            _join([self.q_of[k] for k in using]),
-            _join([r + size for r, size in zip(ranges, sizes, strict=True)]),
-            _join([r + 2 * size for r, size in zip(ranges, sizes, strict=True)]),
-        ]
+        return {
+            "slot_table": by_slot[:, 0].copy(),
+            "slot_at": by_slot[:, 1].copy(),
+            "table_start": starts.astype(_INT),
+            "arguments": self._program("arguments", using, outputs, len(slots)),
+            "tables": np.vstack(pieces) if pieces else np.zeros((0, Table.WIDTH)),
+            "periods": np.array([t.period for t in known.values()], dtype=float),
+        }
 
     def _place_numbers(self) -> None:
         """Constant numbers are stored; those that depend on parameters are one CasADi function of them."""
@@ -147,7 +174,7 @@ class System:
         values = [value for e in self.elements for value in e.data()]
         starts = [s for part in self.parts for s in part.start]
         where = _join(places)
-        self._template = np.zeros(self.x_at[-1])
+        self.template = np.zeros(self.x_at[-1])
         self._start = np.zeros(self.n)
         self._number_at, self._start_at, moving = [], [], []
         #: Numbers that must stay above zero: which they are, and the numbers themselves.
@@ -157,7 +184,7 @@ class System:
                 self._number_at.append(k)
                 moving.append(value)
             else:
-                self._template[k] = value
+                self.template[k] = value
         for k, value in enumerate(starts):
             if isinstance(value, ca.SX):
                 self._start_at.append(k)
@@ -183,7 +210,7 @@ class System:
 
     def inputs(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The input vector x with all numbers in place, and the drawn coordinates, for parameter values."""
-        x, start = self._template.copy(), self._start.copy()
+        x, start = self.template.copy(), self._start.copy()
         if self._number_at or self._start_at:
             values = np.array(self.numbers_of_parameters(parameters), dtype=float).ravel()
             split = len(self._number_at)
@@ -200,19 +227,23 @@ class System:
         except UnsupportedOperation as error:
             raise ModelError(f"{self.elements[k].kind} '{self.elements[k].name}': {error}") from error
 
-    def _program(self, variant: str, using: list[int], outputs: list[list[np.ndarray]], size: int) -> np.ndarray:
+    def _program(self, variant: str, using: list[int], outputs: list[list[np.ndarray]], size: int) -> Program:
         """Calls of a variant for some elements; ``outputs`` gives for each the result places of its blocks."""
-        kernels = [self._variant(k, variant).kernel for k in using]
         target = _join([place for blocks in outputs for place in blocks])
+        return self.program_of(variant, using, np.arange(len(target)), target, size)
+
+    def program_of(self, variant: str, using: list[int], source: np.ndarray, target: np.ndarray, size: int) -> Program:
+        """Calls of a variant for some elements, whose outputs side by side are ``source``, added at ``target``."""
+        kernels = [self._variant(k, variant).kernel for k in using]
         x_at = self.x_at[:-1][np.array(using, dtype=_INT)]
-        return make_program([k.address for k in kernels], x_at, [k.n_out for k in kernels], target, size)
+        return make_program(self.kernels, kernels, x_at, source, target, size)
 
     @property
     def _constrained(self) -> list[int]:
         return [k for k, f in enumerate(self.families) if f.n_rows]
 
     @cached_property
-    def value(self) -> np.ndarray:
+    def value(self) -> Program:
         """Phi."""
         using = self._constrained
         outputs = [[self.rows_of[k][self._variant(k, "value").blocks[0].rows]] for k in using]
@@ -232,7 +263,7 @@ class System:
         return r[order], c[order]
 
     @cached_property
-    def position(self) -> np.ndarray:
+    def position(self) -> Program:
         """[Phi, non-zeros of Phi_q in the order of ``jacobian_places``, nu = -Phi_t]."""
         nnz = len(self.jacobian_places[0])
         outputs, seen = [], 0
@@ -244,14 +275,14 @@ class System:
         return self._program("position", self._constrained, outputs, 2 * self.m + nnz)
 
     @cached_property
-    def acceleration(self) -> np.ndarray:
+    def acceleration(self) -> Program:
         """Gamma."""
         using = self._constrained
         outputs = [[self.rows_of[k][self._variant(k, "acceleration").blocks[0].rows]] for k in using]
         return self._program("acceleration", using, outputs, self.m)
 
     @cached_property
-    def curvature(self) -> np.ndarray:
+    def curvature(self) -> Program:
         """[(Phi_q^T lambda)_q as a full n x n array, (Phi_q^T lambda)_t, (Phi_t^T lambda)_t]: for small systems."""
         using = self._constrained
         n, outputs = self.n, []
@@ -262,7 +293,7 @@ class System:
         return self._program("curvature", using, outputs, n * n + n + 1)
 
     @cached_property
-    def drift(self) -> np.ndarray:
+    def drift(self) -> Program:
         """[(Phi')_q, (Phi'')_q], both as full m x n arrays: for small systems."""
         n, m, outputs = self.n, self.m, []
         for k in self._constrained:
@@ -282,24 +313,27 @@ class System:
     # --- one-off evaluations from Python -----------------------------------------------------------------------
 
     def evaluate(
-        self, program: np.ndarray, x: np.ndarray, q: Any, t: float, v: Any = None, lam: Any = None
+        self,
+        program: Program,
+        x: np.ndarray,
+        q: Any,
+        t: float,
+        v: Any = None,
+        lam: Any = None,
+        a: Any = None,
+        weights: Any = None,
     ) -> np.ndarray:
-        """Run one program once; x is changed only in its coordinate, rate, time and multiplier places."""
-        y = np.zeros(max(size_y(program), size_arguments(self.layout), 1))
-        out = np.zeros(size_out(program))
-        load(self.layout, np.asarray(q, dtype=float), float(t), x, y)
-        if v is not None:
-            load_rates(self.layout, np.asarray(v, dtype=float), x)
-        if lam is not None:
-            load_multipliers(self.layout, np.asarray(lam, dtype=float), x)
-        run(program, x, y, out)
+        """Run one program once; x is changed only in its coordinate, rate, time, weight and multiplier places."""
+        y = np.zeros(max(program.size_y, size_arguments(self.layout), 1))
+        out = np.zeros(program.size_out)
+        given = [_NONE if part is None else np.ascontiguousarray(part, dtype=float) for part in (q, v, a, lam, weights)]
+        evaluated(self.layout, program, *given, float(t), x, y, out)
         return out
 
     def each(self, q: Any, v: Any, t: float, inputs: np.ndarray) -> list[np.ndarray]:
         """What the explicit kernels of each element give on their own (empty for those that have none)."""
-        x, y = inputs.copy(), np.zeros(max(size_arguments(self.layout), 1))
-        load(self.layout, np.asarray(q, dtype=float), float(t), x, y)
-        load_rates(self.layout, np.asarray(v, dtype=float), x)
+        x = inputs.copy()
+        self.evaluate(self.layout.arguments, x, q, t, v)
         found = []
         for k, family in enumerate(self.families):
             if not family.moves:

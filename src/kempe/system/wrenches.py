@@ -7,7 +7,6 @@ belong to them are force and moment, whatever the element is made of: constraint
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import casadi as ca
@@ -17,7 +16,7 @@ from kempe.elements import Body, Carrier, Component, Element, KernelSource, Mark
 from kempe.elements.base import Field, Group
 from kempe.elements.planar import Placed, column, rotate
 from kempe.elements.user import UserElement
-from kempe.system.families import Family
+from kempe.system.families import Family, shared
 from kempe.system.measures import positions
 from kempe.system.replay import Replay
 
@@ -32,9 +31,10 @@ class VirtualSource(KernelSource):
     def _displaced(self, name: str, centre: ca.SX) -> tuple[ca.SX, ca.SX]:
         """The virtual displacement of a carrier and the centre of its rotation, which is where it was first seen."""
         if name not in self._moved:
-            displacement = ca.SX.sym(f"moved {name}", 3)
+            displacement = ca.SX.sym(f"moved {len(self._moved)}", 3)
             self.q = ca.vertcat(self.q, displacement)
-            self.v = ca.vertcat(self.v, ca.SX.sym(f"moving {name}", 3))
+            self.v = ca.vertcat(self.v, ca.SX.sym(f"moving {len(self._moved)}", 3))
+            self.a = ca.vertcat(self.a, ca.SX.sym(f"accelerating {len(self._moved)}", 3))
             self._moved[name] = (displacement, centre)
         return self._moved[name]
 
@@ -67,9 +67,6 @@ class VirtualFamily(Family):
         super().__init__(element, source)
         #: Per carrier: force in x and y, moment.
         self.wrenches = -self.balance[own:]
-
-
-_families: dict[Hashable, VirtualFamily] = {}
 
 
 def touched(element: Element) -> dict[str, Marker]:
@@ -118,10 +115,12 @@ def wrench(replay: Replay, k: int, name: str) -> tuple[np.ndarray, np.ndarray]:
         return _of_coordinates(replay, k, touched(element)[name])
     carriers = list(touched(element))
     seen = [carriers.index(marker.name) for field in element.fields.values() for marker in _markers(field)]
-    key = (element.structure(), tuple(seen))
-    if key not in _families:
-        _families[key] = VirtualFamily(element)
-    values = replay.evaluate(k, _families[key], "wrenches", _families[key].wrenches)
+    held = replay.system.virtual
+    if k not in held:
+        structure = element.structure()
+        shortcut = None if structure is None else (VirtualFamily, structure, tuple(seen))
+        held[k] = shared(shortcut, lambda: VirtualFamily(element))
+    values = replay.evaluate(k, held[k], "wrenches", held[k].wrenches)  # type: ignore[attr-defined]
     at = 3 * carriers.index(name)
     return values[:, at : at + 2], values[:, at + 2]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import kempe as kp
-from kempe.analysis.posing import Posed
+from kempe.simulation.posing import Posed
 from kempe.validation.case import Row, compare
 
 CASE = "singular-position-accelerations"

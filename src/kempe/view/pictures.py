@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kempe.analysis import Pose
-from kempe.analysis.assembly import pose_array
-from kempe.analysis.posing import Posed
 from kempe.elements import Carrier, Joint, RigidLink
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.simulation.assembling import pose_array
+from kempe.simulation.posing import Posed
 from kempe.view.drawing import Drawing
 from kempe.view.geometry import drawing_of
 from kempe.view.names import write_names
@@ -61,7 +61,7 @@ def draw(model: Model, pose: Pose | None = None, names: bool = True, *, motion: 
     else:
         posed = Posed(model)
         pose = assemble(model) if pose is None else pose
-        drawing = drawable(model, drawing_of(model, pose_array(posed, pose)))
+        drawing = drawable(model, drawing_of(model, pose_array(posed.system, pose)))
     shown = _still(drawing)
     figure, axes, unit = canvas(shown, model.name)
     painter = Painter(axes, shown, unit)

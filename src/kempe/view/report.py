@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from kempe.analysis.mobility import mobility
-from kempe.analysis.posing import Posed
 from kempe.elements import Body, Carrier, Element, Marker, Part, Point
 from kempe.elements.base import Field, Group, Scalar
 from kempe.errors import KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.simulation.posing import Posed
 from kempe.system.measures import positions
 from kempe.view.geometry import Drawing, drawing_of
 from kempe.view.plots import channel_of, energy_colour, spelled_out

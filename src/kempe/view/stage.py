@@ -8,10 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.analysis.posing import Posed
 from kempe.elements import Carrier, Curve, Element, Ground, Marker, Number, Point, RigidLink
 from kempe.elements.base import Field, Group
 from kempe.model import Model
+from kempe.simulation.posing import Posed
 from kempe.system.measures import positions
 
 

@@ -19,7 +19,6 @@ class Method:
     name: str
     solver: str
     summary: str
-    kind: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     order: int = 2
 
@@ -58,17 +57,15 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "canonical",
-            "runge-kutta",
+            "canonical",
             "augmented Lagrangian in canonical momenta (eq. 10.92), explicit Runge-Kutta of order 8",
-            kind=1,
             options={"project": True, "penalty": None, "omega": 10.0, "damping": 1.0, "iterations": 5},
             order=8,
         ),
         Method(
             "independent",
-            "runge-kutta",
+            "independent",
             "independent coordinates by the R matrix (eq. 10.90), chosen again when needed, Runge-Kutta of order 8",
-            kind=2,
             order=8,
         ),
         Method(
@@ -87,7 +84,6 @@ METHODS: dict[str, Method] = {
             "bdf",
             "bdf",
             "backward differentiation of order 1 to 5, stabilised index 2 (Gear, Gupta, Leimkuhler)",
-            kind=1,
             options={"order": 5},
             order=5,
         ),
@@ -102,7 +98,6 @@ METHODS: dict[str, Method] = {
             "ali3p",
             "newmark",
             "augmented Lagrangian of index 3, trapezoidal rule, velocities and accelerations projected, order 2",
-            kind=1,
             options={"penalty": None},
         ),
     )

@@ -1,0 +1,1 @@
+"""The machinery of a run: set-up, methods and integrators, checkpoints, batches, explaining failures."""

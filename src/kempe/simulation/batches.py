@@ -1,0 +1,180 @@
+"""A table of designs run side by side: each thread has a machine of its own and takes one design after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from threading import local
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kempe.errors import ConvergenceError, KempeError, ModelError
+from kempe.model import Model
+from kempe.simulation.machine import Machine
+from kempe.simulation.running import Record, SwitchEvent, energies, finished, go, result
+from kempe.simulation.task import Task
+from kempe.solvers import course as co
+from kempe.system import System, compiled
+
+if TYPE_CHECKING:
+    import xarray
+
+#: So many designs are handed to a thread at a time.
+BLOCK = 8
+
+
+@dataclass(frozen=True, repr=False)
+class Runs:
+    """The histories of quantities for many designs: ``runs["slider.x"]`` has a row per design and a column per time.
+
+    ``ok`` says which designs ran to the end; the rows of the others are NaN from where they stopped, and ``reasons``
+    says by design number why. ``events`` lists the switches met by each design.
+    """
+
+    designs: dict[str, np.ndarray]
+    t: np.ndarray
+    values: dict[str, np.ndarray]
+    ok: np.ndarray
+    reasons: dict[int, str] = field(default_factory=dict)
+    events: list[list[SwitchEvent]] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name in self.values:
+            return self.values[name]
+        if name in self.designs:
+            return self.designs[name]
+        raise ModelError(f"there is no quantity '{name}' in these runs; there are {', '.join(self.values)}")
+
+    def __len__(self) -> int:
+        return len(self.ok)
+
+    def to_dataset(self) -> xarray.Dataset:
+        """Everything as an xarray.Dataset over design and t."""
+        import xarray
+
+        data: dict[str, Any] = {name: (("design", "t"), values) for name, values in self.values.items()}
+        data.update({name: ("design", values) for name, values in self.designs.items()})
+        data["ok"] = ("design", self.ok)
+        return xarray.Dataset(data, coords={"t": self.t, "design": np.arange(len(self))})
+
+    def __repr__(self) -> str:
+        return f"Runs({len(self)} designs, {int(self.ok.sum())} complete; {', '.join(self.values)})"
+
+
+class Batch:
+    """The designs of a table and what is recorded of them."""
+
+    def __init__(self, model: Model, task: Task, columns: dict[str, np.ndarray], quantities: list[str]) -> None:
+        self.system, self.task, self.quantities = compiled(model), task, quantities
+        size = len(next(iter(columns.values())))
+        self.vectors = [model.parameter_vector({k: c[i] for k, c in columns.items()}) for i in range(size)]
+        self.places = [_place(self.system, name) for name in quantities]
+        self.values = np.full((size, len(task.grid), len(quantities)), np.nan)
+        self.ok = np.zeros(size, dtype=bool)
+        self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
+        self.events: list[list[SwitchEvent]] = [[] for _ in range(size)]
+
+    def run(self, machine: Machine, design: int) -> None:
+        """Run one design and keep what is wanted of it."""
+        record = Record()
+        try:
+            machine.begin(self.vectors[design])
+            code = go(machine, record)
+            if code not in (co.REACHED, co.STOPPED):
+                finished(machine, record, code, None)
+            self.ok[design] = True
+            del self.reasons[design]
+        except KempeError as error:
+            self.reasons[design] = str(error)
+            if not isinstance(error, ConvergenceError):
+                return
+        self.events[design] = record.events
+        self._keep(machine, record, design)
+
+    def _keep(self, machine: Machine, record: Record, design: int) -> None:
+        out = machine.course.outputs
+        K = out.written
+        if K and out.t[K - 1] != out.grid[K - 1]:
+            K -= 1  # where an event stopped the run
+        arrays = (out.q, out.v, out.al)
+        wanted = [name for name, place in zip(self.quantities, self.places, strict=True) if place is None]
+        derived: dict[str, np.ndarray] = energies(machine) if wanted and K else {}
+        if K and not all(name in derived for name in wanted):
+            whole = result(machine, record, "complete", "")
+            derived = {name: whole.array(name) for name in wanted}
+        for j, (name, place) in enumerate(zip(self.quantities, self.places, strict=True)):
+            if place is not None:
+                self.values[design, :K, j] = arrays[place[0]][:K, place[1]]
+            elif name in derived:
+                self.values[design, :K, j] = derived[name][:K]
+
+
+def _place(system: System, name: str) -> tuple[int, int] | None:
+    """Which output array and column holds a quantity; None where it has to be derived."""
+    for k, triple in enumerate(system.names):
+        if name in triple:
+            return triple.index(name), k
+    labels = [f"lambda.{row.label}" for row in system.rows]
+    return (2, system.n + labels.index(name)) if name in labels else None
+
+
+def simulate_designs(
+    model: Model,
+    task: Task,
+    columns: dict[str, np.ndarray],
+    quantities: list[str],
+    workers: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> Runs:
+    """Simulate a table of designs on several threads."""
+    batch = Batch(model, task, columns, quantities)
+    first = Machine(batch.system, task)  # (compiles what is needed, before threads ask for it)
+    _check_names(batch, first)
+    size = len(batch.vectors)
+    threads = max(1, min(workers or os.cpu_count() or 1, -(-size // BLOCK)))
+    own, machines, stop = local(), iter([first]), False
+
+    def block(begin: int) -> int:
+        if not hasattr(own, "machine"):
+            own.machine = next(machines, None) or Machine(batch.system, task)
+        for design in range(begin, min(begin + BLOCK, size)):
+            if stop:
+                break
+            batch.run(own.machine, design)
+        return min(BLOCK, size - begin)
+
+    done = 0
+    pool = ThreadPoolExecutor(threads)
+    try:
+        waiting = {pool.submit(block, begin) for begin in range(0, size, BLOCK)}
+        while waiting:
+            finished_now, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in finished_now:
+                done += future.result()
+            if progress and finished_now:
+                progress(done, size)
+    except KeyboardInterrupt:
+        stop = True
+        for future in waiting:
+            future.cancel()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    histories = {name: batch.values[:, :, k] for k, name in enumerate(quantities)}
+    return Runs(columns, task.grid, histories, batch.ok, batch.reasons, batch.events)
+
+
+def _check_names(batch: Batch, machine: Machine) -> None:
+    """Every quantity must be one that a result has."""
+    unknown = [name for name, place in zip(batch.quantities, batch.places, strict=True) if place is None]
+    if not unknown:
+        return
+    known = result(machine, Record(), "complete", "").names
+    for name in unknown:
+        if name not in known:
+            raise ModelError(
+                f"there is no quantity '{name}' to record: it must be a coordinate, its rate, a multiplier, an energy, "
+                "a reaction or an output of an element"
+            )

@@ -1,0 +1,59 @@
+"""The compiled equations of motion of a system: its programs in one frame, with arrays for scales and shifts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kempe.errors import ModelError
+from kempe.solvers.motion import Equations
+from kempe.solvers.program import Program, make_program
+from kempe.system import System
+
+#: Programs that only some methods need.
+IMPLICIT = ("residual", "tangent", "velocity")
+
+
+def equations(system: System, needs: tuple[str, ...], scale: np.ndarray, row_scale: np.ndarray) -> Equations:
+    """The equations with the programs that a method ``needs`` besides those that all do."""
+    if not any(f.kinetic is not None for f in system.families):
+        raise ModelError(f"'{system.model.name}' has no mass: give its bodies mass and inertia (kinematics needs none)")
+    d, n, m = system.dynamics, system.n, system.m
+    nothing = np.zeros(0, dtype=np.int64)
+    empty = make_program(system.kernels, [], nothing, nothing, nothing, 0)
+    chosen: dict[str, Program] = {
+        name: getattr(d, name) if name in needs else empty for name in (*IMPLICIT, "canonical")
+    }
+    on_diagonal = np.flatnonzero(d.block_rows == d.block_columns)
+    right = d.right
+    return Equations(
+        layout=system.layout,
+        plan=d.plan,
+        explicit=d.explicit,
+        value=system.value,
+        energy=d.energy,
+        guards=d.guards,
+        latches=d.latches,
+        jumps=d.jumps,
+        hybrids=d.hybrids,
+        jacobian_row=d.jacobian_rows,
+        jacobian_column=d.jacobian_columns,
+        right_row=right[0],
+        right_column=right[1],
+        mirror=d.mirror,
+        diagonal=on_diagonal.astype(np.int64),
+        n=n,
+        m=m,
+        upper=len(d.block_rows),
+        loaded=d.loaded,
+        scale=scale,
+        row_scale=row_scale,
+        **{name: np.zeros(m) for name in ("compliance", "step_compliance", "flexible")},
+        shift=np.zeros(n + m),
+        step_shift=np.zeros(n + m),
+        **chosen,
+    )
+
+
+def with_programs(eq: Equations, system: System, needs: tuple[str, ...]) -> Equations:
+    """The same equations, arrays shared, with further programs."""
+    return eq.changed(**{name: getattr(system.dynamics, name) for name in needs})

@@ -1,0 +1,131 @@
+"""Why a simulation could not go on, in the user's names, and what to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kempe.solvers import course as co
+
+if TYPE_CHECKING:
+    from kempe.simulation.machine import Machine
+
+
+def explain(machine: Machine, code: int) -> str:
+    """One sentence on what happened, one on what to try."""
+    course, names = machine.course, machine.system.names
+    t, v = course.now.t, course.now.v
+    if code == co.RUNAWAY:
+        k = int(np.argmax(np.abs(v) / machine.eq.scale))
+        if course.fixed > 0:
+            return (
+                f"the motion runs away at t = {t:.10g}: '{names[k][1]}' = {v[k]:.4g}; "
+                "the fixed step is likely too large for this method: try a smaller step, or an implicit method"
+            )
+        return (
+            f"the velocities grow without bound at t = {t:.10g}: '{names[k][1]}' = {v[k]:.4g}; "
+            "look for a force that pushes the way it moves (a negative damping or stiffness, a wrong sign)"
+        )
+    if code in (co.CHATTERING, co.UNSETTLED):
+        return _restless(machine, code, t)
+    undefined = not_finite(machine)
+    if undefined:
+        listed = ", ".join(undefined[:4])
+        return f"not finite at t = {t:.10g}; there or just beyond it, look at the laws of {listed}"
+    loose = free_without_inertia(machine)
+    if loose:
+        listed = ", ".join(f"'{name}'" for name in loose[:4])
+        return (
+            f"no inertia resists the motion of {listed} at t = {t:.10g}; "
+            "give these parts mass and inertia, or hold them with a joint"
+        )
+    worst, violated = worst_row(machine)
+    where = f"; largest constraint violation {violated:.2g} in '{worst}'" if worst and violated > 1e-10 else ""
+    held = ", ".join(f"'{name}'" for name in weakest_rows(machine)[:3])
+    near = f"; the constraints are nearly dependent there: {held}" if held else ""
+    advice = (
+        "try a smaller step"
+        if course.fixed > 0
+        else "try a larger tolerance, method='radau', or look for a jump in a force or law"
+    )
+    return f"the motion could not be continued beyond t = {t:.10g}{where}{near}; {advice}"
+
+
+def _restless(machine: Machine, code: int, t: float) -> str:
+    """A switch that does not come to rest."""
+    element, switch = machine.system.dynamics.switches[machine.course.culprit]
+    what = f"'{element.name}' ({switch.source} -> {switch.target})"
+    if code == co.UNSETTLED:
+        return (
+            f"no set of modes is consistent at t = {t:.10g}: {what} is due again and again; "
+            "in the mode it enters, another of its guards must not be below zero at once"
+        )
+    return (
+        f"switches follow each other without progress at t = {t:.10g}, the last: {what}; look at its guards, "
+        "or name the mode in which such a sequence ends (limit=)"
+    )
+
+
+def not_finite(machine: Machine) -> list[str]:
+    """The elements whose forces or constraints are not finite at the present state or shortly after it."""
+    system, course, found = machine.system, machine.course, []
+    q, v, t = course.now.q, course.now.v, course.now.t
+    pace = 1.0 / max(course.rate, 1e-300)
+    for ahead in (0.0, 1e-6 * pace, 1e-3 * pace, 1e-2 * pace):
+        for element, values in zip(
+            system.elements, system.each(q + ahead * v, v, t + ahead, machine.wk.x), strict=True
+        ):
+            if not np.isfinite(values).all() and (name := f"{element.kind} '{element.name}'") not in found:
+                found.append(name)
+        if found:
+            break
+    return found
+
+
+def _jacobian(machine: Machine) -> np.ndarray:
+    """Phi_q at the present position, scaled."""
+    now, eq = machine.course.now, machine.eq
+    return machine.system.linear(machine.wk.x.copy(), now.q, now.t)[1] * eq.scale / eq.row_scale[:, None]
+
+
+def free_without_inertia(machine: Machine) -> list[str]:
+    """Coordinates that can move without any inertia to resist, for small systems."""
+    n, system, scale, now = machine.eq.n, machine.system, machine.eq.scale, machine.course.now
+    if n > 400:
+        return []
+    J = _jacobian(machine)
+    _, sizes, Vt = np.linalg.svd(J) if len(J) else (None, np.zeros(0), np.eye(n))
+    null = Vt[int((sizes > 1e-10 * sizes.max(initial=1e-300)).sum()) :].T
+    if null.shape[1] == 0:
+        return []
+    M = system.mass_matrix(machine.wk.x.copy(), now.q, now.t) * np.outer(scale, scale)
+    values, vectors = np.linalg.eigh(null.T @ M @ null)
+    loose = null @ vectors[:, values < 1e-12 * max(float(np.abs(M).max()), 1e-300)]
+    if loose.shape[1] == 0:
+        return []
+    weight = np.abs(loose).max(axis=1)
+    order = np.argsort(-weight, kind="stable")
+    return [system.names[k][0] for k in order if weight[k] > 1e-3]
+
+
+def worst_row(machine: Machine) -> tuple[str, float]:
+    """The constraint that is violated most, and by how much."""
+    if not machine.eq.m:
+        return "", 0.0
+    now = machine.course.now
+    sizes = np.abs(machine.system.Phi(machine.wk.x.copy(), now.q, now.t)) / machine.eq.row_scale
+    k = int(np.argmax(np.nan_to_num(sizes, nan=np.inf)))
+    return machine.system.rows[k].label, float(sizes[k])
+
+
+def weakest_rows(machine: Machine) -> list[str]:
+    """The rows that take part in a nearly vanishing combination of constraints, for small systems."""
+    if machine.eq.n > 400 or not machine.eq.m:
+        return []
+    U, sizes, _ = np.linalg.svd(_jacobian(machine), full_matrices=False)
+    if not sizes[-1] < 1e-4 * sizes[0]:
+        return []
+    weight = np.abs(U[:, -1])
+    owners = [machine.system.rows[k].owner for k in np.argsort(-weight) if weight[k] > 0.1]
+    return list(dict.fromkeys(owners))

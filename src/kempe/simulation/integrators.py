@@ -1,0 +1,216 @@
+"""How each family of compiled integrators is set up, started and continued by a machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kempe.simulation.equations import IMPLICIT, with_programs
+from kempe.simulation.task import Task
+from kempe.solvers import bdf as bd
+from kempe.solvers import canonical, independent, lagrangian, radau
+from kempe.solvers import course as co
+from kempe.solvers import motion as mo
+from kempe.solvers import newmark as nm
+from kempe.solvers import runge_kutta as rk
+from kempe.solvers.frames import Frame
+from kempe.solvers.jit import address_of
+from kempe.solvers.output import hermite_within
+
+if TYPE_CHECKING:
+    from kempe.simulation.machine import Machine
+
+
+class Integrator:
+    """What a machine asks of an integrator."""
+
+    needs: tuple[str, ...] = ()
+    #: Whether its accelerations are less accurate than its motion.
+    rough: ClassVar[bool] = False
+    #: Its compiled functions: begin, step, close, inside.
+    functions: ClassVar[tuple] = ()
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.memory: Frame | None = None
+
+    @property
+    def name(self) -> str:
+        """The method as statistics report it."""
+        return self.task.method.name
+
+    def prepare(self, machine: Machine) -> None:
+        """Change shifts before the motion begins."""
+
+    def new_memory(self, machine: Machine) -> Frame:
+        """Memory of its own."""
+        raise NotImplementedError
+
+    def begin(self, machine: Machine) -> None:
+        """Get ready to go on from the consistent state in the course."""
+        self.memory = self.new_memory(machine)
+        course, functions = machine.course, (address_of(f) for f in self.functions)
+        course.begin_at, course.step_at, course.close_at, course.inside_at = functions
+        course.memory_at = co.remember(self.memory)
+        course.own_work = 0
+        course.rough = self.rough
+        course.fresh = 1
+
+    def resumes(self, machine: Machine, code: int) -> bool:
+        """Whether a code that is not an end has been dealt with."""
+        return False
+
+    def catch_up(self, machine: Machine, name: str) -> None:
+        """Become the integrator that a checkpoint was written by."""
+
+
+class RungeKutta(Integrator):
+    """Explicit Runge-Kutta on one of its forms."""
+
+    functions = (rk.begin, rk.step, rk.close, rk.inside)
+    form: ClassVar[tuple] = (lagrangian.start, lagrangian.rates, lagrangian.finish)
+
+    def prepare(self, machine: Machine) -> None:
+        if "penalty" in self.task.options:
+            machine.eq.compliance[:] = machine.inverse_penalty()
+            machine.shift_rows()
+
+    def new_memory(self, machine: Machine) -> rk.Memory:
+        options = self.task.options
+        memory = rk.new_memory(machine.eq.n, machine.eq.m, self.basis(machine))
+        memory.project = options.get("project", self.task.method.name == "auto")
+        memory.omega, memory.damping = options.get("omega", 0.0), options.get("damping", 1.0)
+        memory.own_refinements = "iterations" in options  # then the user decides how often to refine
+        memory.start_at, memory.rates_at, memory.finish_at = (address_of(f) for f in self.form)
+        return memory
+
+    def basis(self, machine: Machine) -> rk.Basis | None:
+        """A choice of independent coordinates, for the form that has them."""
+        return None
+
+    def begin(self, machine: Machine) -> None:
+        super().begin(machine)
+        machine.course.own_work = int(machine.course.audit > 0)
+
+
+class Canonical(RungeKutta):
+    """Canonical momenta."""
+
+    needs = ("canonical",)
+    form = (canonical.start, canonical.rates, canonical.finish)
+
+    def begin(self, machine: Machine) -> None:
+        super().begin(machine)
+        memory, mass, scale = self.memory, machine.start.mass, machine.sketch.scale
+        assert isinstance(memory, rk.Memory)
+        machine.course.own_work = 0
+        memory.momenta = 1
+        memory.integrated = len(memory.y)
+        heavy = float(np.max(mass * scale**2)) / scale**2
+        memory.unit[:] = np.where(mass > 0, mass, 1e-3 * heavy)
+
+
+class Independent(RungeKutta):
+    """Independent coordinates, chosen again when needed."""
+
+    form = (independent.start, independent.rates, independent.finish)
+
+    def basis(self, machine: Machine) -> rk.Basis:
+        from kempe.simulation.choosing import choose_basis
+
+        return choose_basis(machine)
+
+    def resumes(self, machine: Machine, code: int) -> bool:
+        if code != co.RESELECT:
+            return False
+        self.begin(machine)
+        return True
+
+
+class Newmark(Integrator):
+    """Generalised-alpha and ALI3-P."""
+
+    needs = IMPLICIT
+    rough = True
+    functions = (nm.begin, nm.step, nm.close, hermite_within)
+    TRAPEZOIDAL: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.25, 0.5)
+
+    def new_memory(self, machine: Machine) -> nm.Memory:
+        memory = nm.new_memory(machine.eq.n, machine.eq.m)
+        constants = nm.constants(self.task.options["radius"]) if self.name == "alpha" else self.TRAPEZOIDAL
+        memory.alpha_m, memory.alpha_f, memory.beta, memory.gamma = constants
+        if self.name == "ali3p":
+            memory.project = 1
+            memory.compliance[:] = machine.inverse_penalty()
+            memory.penalty = 1 if self.task.options["penalty"] is None else 2
+        return memory
+
+
+class Bdf(Integrator):
+    """Backward differentiation."""
+
+    needs = IMPLICIT
+    functions = (bd.begin, bd.step, bd.close, bd.inside)
+
+    def new_memory(self, machine: Machine) -> bd.Memory:
+        memory = bd.new_memory(machine.eq.n, machine.eq.m)
+        memory.highest = self.task.options["order"]
+        memory.stabilised = self.task.method.name == "bdf"
+        return memory
+
+
+class Radau(Integrator):
+    """Radau IIA of order 5."""
+
+    needs = IMPLICIT
+    functions = (radau.begin, radau.step, radau.close, hermite_within)
+
+    def new_memory(self, machine: Machine) -> radau.Memory:
+        return radau.new_memory(machine.eq)
+
+
+class Auto(RungeKutta):
+    """Runge-Kutta with projection; Radau from where the motion turns out to be stiff."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.stiff: Radau | None = None
+
+    @property
+    def name(self) -> str:
+        return "auto: projection" if self.stiff is None else "auto: radau"
+
+    def begin(self, machine: Machine) -> None:
+        super().begin(machine)
+        machine.course.stiff = 0.0
+
+    def resumes(self, machine: Machine, code: int) -> bool:
+        if self.stiff is not None or code not in (co.STIFFNESS, co.FAILED, co.SINGULAR):
+            return False
+        self._become_radau(machine)
+        return True
+
+    def catch_up(self, machine: Machine, name: str) -> None:
+        if name == "auto: radau":
+            self._become_radau(machine)
+
+    def _become_radau(self, machine: Machine) -> None:
+        machine.eq = with_programs(machine.eq, machine.system, Radau.needs)
+        machine.wk = mo.new_work(machine.eq, machine.wk.x)
+        machine.course = machine.course.changed(beside=mo.beside(machine.wk))
+        machine.course.stiff = -1.0
+        self.stiff = Radau(self.task)
+        self.stiff.begin(machine)
+        self.memory = self.stiff.memory
+
+
+INTEGRATORS: dict[str, type[Integrator]] = {
+    "auto": Auto,
+    "runge-kutta": RungeKutta,
+    "canonical": Canonical,
+    "independent": Independent,
+    "newmark": Newmark,
+    "bdf": Bdf,
+    "radau": Radau,
+}

@@ -1,0 +1,224 @@
+"""A machine runs one simulation at a time: compiled equations, memory, and an integrator.
+
+``begin`` puts numbers, an assembled start and consistent velocities in; ``advance`` goes on. A batch uses one machine
+for many designs after each other, so that one run and a run among many are the same, digit for digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kempe.errors import ConvergenceError, ModelError
+from kempe.simulation.assembling import Pose, assembled, pose_array, pose_of, whole_turns
+from kempe.simulation.equations import equations
+from kempe.simulation.explaining import explain
+from kempe.simulation.integrators import INTEGRATORS, Integrator
+from kempe.simulation.posing import Posed, checked_inputs, draw, new_sketch
+from kempe.simulation.task import Task
+from kempe.solvers import course as co
+from kempe.solvers import motion as mo
+from kempe.solvers import start as st
+from kempe.solvers.driver import advance, begin
+from kempe.system import System
+
+#: So many events are kept in compiled memory before they are handed over.
+EVENTS = 256
+#: The penalty of a constraint row, in units of the inertia it acts on, where none is given.
+PENALTY = 1e7
+#: Where constraints depend on each other they do so only where all hold. Off by d, as within a step, a row that should
+#: do nothing acts with d, and without a shift above d^2 its multiplier would be violations over d. With it, weak
+#: constraints need more refinement, and more of Newton's iterations: a still larger shift slows those down.
+REDUNDANT_SHIFT, REDUNDANT_SWEEPS = 1e-7, 8
+
+
+@dataclass(frozen=True)
+class InitialConditions:
+    """Where a motion starts, and what had to be changed for it.
+
+    ``moved`` and ``changed`` name the coordinates and the given velocities that differ from what was asked for, with
+    the change; ``pose`` is the start itself.
+    """
+
+    pose: Pose
+    moved: dict[str, float] = field(default_factory=dict)
+    changed: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = []
+        for what, table in (("moved to assemble", self.moved), ("velocity changed", self.changed)):
+            if table:
+                listed = ", ".join(f"{name} by {value:.6g}" for name, value in list(table.items())[:6])
+                lines.append(f"{what}: {listed}" + (f" and {len(table) - 6} more" if len(table) > 6 else ""))
+        return "; ".join(lines) or "as given"
+
+
+class Machine:
+    """Equations, work space, course and integrator of a task on a system."""
+
+    def __init__(self, system: System, task: Task) -> None:
+        self.system, self.task = system, task
+        if system.n == 0:
+            raise ModelError(f"'{system.model.name}' has no moving part yet: add a body or a point")
+        self.integrator: Integrator = INTEGRATORS[task.method.solver](task)
+        self.sketch = new_sketch(system)
+        self.eq = equations(system, self.integrator.needs, self.sketch.scale, self.sketch.row_scale)
+        self.wk = mo.new_work(self.eq, system.template)
+        self.course = co.new_course(self.eq, self.wk, task.grid, EVENTS)
+        self.start = st.new_start(self.eq)
+        self._at_first = self.eq, self.wk, self.course
+        self.redundant: list[str] = []
+        self.parameters = system.model.parameter_vector(None)
+
+    # --- the start -------------------------------------------------------------------------------------------------
+
+    def begin(self, parameters: np.ndarray) -> None:
+        """Start at parameter values; raises where there is no start."""
+        self.stand(parameters)
+        self._settings()
+        self.integrator = INTEGRATORS[self.task.method.solver](self.task)
+        self.integrator.prepare(self)
+        code = begin(self.eq, self.wk, self.course)
+        if code not in (co.REACHED, co.EVENTS_FULL):
+            raise ConvergenceError(explain(self, code))
+        self._weigh_pivots()
+        self.integrator.begin(self)
+
+    def stand(self, parameters: np.ndarray) -> None:
+        """Stand assembled and with consistent velocities where the motion begins."""
+        self.parameters = parameters
+        self.eq, self.wk, self.course = self._at_first
+        self._clear()
+        x, drawn = checked_inputs(self.system, parameters)
+        draw(self.system, self.sketch, x, drawn)
+        self.wk.x[:] = x
+        if self.task.start is not None:
+            drawn = pose_array(self.system, self.task.start)
+        now = self.course.now
+        now.t = self.task.begun
+        self.start.drawn[:] = now.q[:] = drawn
+        self._assemble()
+        self._place_velocities()
+
+    def posed(self) -> Posed:
+        """The same numbers for questions outside compiled code."""
+        names = list(self.system.model.parameters)
+        return Posed(self.system.model, dict(zip(names, self.parameters.tolist(), strict=True)))
+
+    def _clear(self) -> None:
+        """No trace of a run before."""
+        for name, value in self.course.contents():
+            if name.startswith(("beside.", "outputs.grid")):
+                continue
+            if isinstance(value, np.ndarray):
+                value[...] = 0
+        zero = {name: 0 for name, value in self.course.contents() if not isinstance(value, np.ndarray)}
+        self.course.restore(zero)
+        self.course.watch.fired[:] = -np.inf
+        self.course.watch.interval[:] = np.inf
+        self.redundant = []
+
+    def _assemble(self) -> None:
+        """Close all joints, in the pose nearest to the sketch: in compiled code, else by every means there is."""
+        now, wk = self.course.now, self.wk
+        if mo.violation_at(self.eq, wk, now) <= st.CLOSED:
+            return
+        if self.system.drives.any():
+            self.start.drawn[:] = whole_turns(self.system, self.wk.x.copy(), self.start.drawn, now.t)
+        if not st.assemble(self.eq, wk, self.start, now):
+            posed = self.posed()
+            posed.drawn = self.start.drawn.copy()
+            now.q[:] = assembled(posed, now.t)
+
+    def _place_velocities(self) -> None:
+        """Consistent velocities, the given ones kept as far as possible."""
+        eq, wk, start, now = self.eq, self.wk, self.start, self.course.now
+        rates = {names[1]: k for k, names in enumerate(self.system.names)}
+        start.given[:] = start.is_given[:] = 0.0
+        for name, value in self.task.velocities.items():
+            if name not in rates:
+                raise ModelError(f"there is no velocity '{name}'; the velocities are {', '.join(rates)}")
+            start.given[rates[name]], start.is_given[rates[name]] = value, 1.0
+        now.v[:] = start.given
+        mo.first_modes(eq, wk, now)
+        st.weigh(eq, wk, start, now, 0.0)
+        left = st.velocities(eq, wk, start, now)
+        if not left <= 1e-9:
+            worst = int(np.argmax(np.abs(wk.rate[: eq.m]) / eq.row_scale)) if eq.m else 0
+            raise ModelError(
+                f"no velocity satisfies all constraints in this position: '{self.system.rows[worst].label}' "
+                "cannot be followed (lock-up)"
+            )
+        mo.first_modes(eq, wk, now)
+
+    def initial(self) -> InitialConditions:
+        """What the start differs by from what was asked for; to be asked before the motion begins."""
+        names, now, scale = self.system.names, self.course.now, self.sketch.scale
+        q, v, drawn = now.q, now.v, self.start.drawn
+        moved = {names[k][0]: float(q[k] - drawn[k]) for k in np.flatnonzero(np.abs(q - drawn) > 1e-9 * scale)}
+        limit = 1e-9 * max(1.0, float(np.abs(v / scale).max(initial=0.0)))
+        given, wanted = np.flatnonzero(self.start.is_given), self.start.given
+        changed = {names[k][1]: float(v[k] - wanted[k]) for k in given if abs(v[k] - wanted[k]) > limit * scale[k]}
+        return InitialConditions(pose_of(self.system, drawn, q, v), moved, changed)
+
+    # --- settings --------------------------------------------------------------------------------------------------
+
+    def _settings(self) -> None:
+        task, course, d = self.task, self.course, self.system.dynamics
+        course.begun, course.end = task.begun, float(task.grid[-1])
+        course.tolerance, course.fixed, course.largest = task.tolerance, task.step, task.max_step
+        course.smallest = 1e-12 * task.span
+        course.order = float(task.method.order)
+        course.refinements = task.options.get("iterations", 3)
+        course.audit = (1 + d.rheonomic) if task.audit and d.has_power else 0
+        course.stiff = -1.0
+        course.last_switch = -np.inf
+        # as for velocities: at rest, one size in the whole time is what the work is measured by
+        course.energy = 0.5 * self.start.unit / max(task.span, 1e-300) ** 2
+
+    def inverse_penalty(self) -> np.ndarray:
+        """The compliance that the penalty of each constraint row means."""
+        penalty = self.task.options["penalty"]
+        return self.eq.flexible / PENALTY if penalty is None else np.full(self.eq.m, 1.0 / penalty)
+
+    def _weigh_pivots(self) -> None:
+        """Learn from the factors at the start: which constraints depend on others, what no inertia resists."""
+        eq, n, plan = self.eq, self.eq.n, self.eq.plan
+        mo.evaluate(eq, self.wk, self.course.now)
+        pivot = np.zeros(len(plan.order))
+        pivot[plan.order] = 1.0 / np.abs(self.wk.lu[plan.diagonal])  # the factors hold reciprocals
+        massless = eq.shift[:n]
+        loose = np.flatnonzero((massless > 0) & (pivot[:n] < 1e3 * massless))
+        if len(loose):
+            listed = ", ".join(f"'{self.system.names[k][0]}'" for k in loose[:4])
+            raise ModelError(
+                f"no inertia resists the motion of {listed}; "
+                "give these parts mass and inertia, or hold them with a joint"
+            )
+        weak = np.flatnonzero((pivot[n:] < 1e-6 * eq.flexible) & self.system.in_force(self.wk.x))
+        self.redundant = [self.system.rows[k].label for k in weak]
+        if self.redundant:
+            self.course.redundant = 1
+            eq.step_compliance[:] = REDUNDANT_SHIFT * eq.flexible
+            if "iterations" not in self.task.options:  # methods that have it have penalties of their own
+                eq.compliance[:] = eq.step_compliance
+                self.course.refinements = REDUNDANT_SWEEPS
+            self.shift_rows()
+
+    def shift_rows(self) -> None:
+        """Put the compliances of the rows in force into the linear system."""
+        on = self.system.in_force(self.wk.x)
+        n = self.eq.n
+        self.eq.shift[n:] = np.where(on, -self.eq.compliance, -self.eq.flexible)
+        self.eq.step_shift[n:] = np.where(on, -self.eq.step_compliance, -self.eq.flexible)
+
+    # --- going on ----------------------------------------------------------------------------------------------------
+
+    def advance(self, budget: int) -> int:
+        """Go on for so many steps; returns a code of ``solvers.course``. Trouble that can be dealt with is."""
+        while True:
+            self.course.budget = budget
+            code = int(advance(self.eq, self.wk, self.course))
+            if not self.integrator.resumes(self, code):
+                return code

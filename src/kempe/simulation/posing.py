@@ -1,0 +1,100 @@
+"""What the analyses share: a model's system with its numbers, sizes and scales at given parameter values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kempe.errors import ModelError
+from kempe.model import Model
+from kempe.solvers.program import size_arguments
+from kempe.solvers.start import Sketch, measure
+from kempe.system import System, compiled
+
+#: How far other poses are looked at for the scale of constraint rows, in mechanism sizes.
+SPREADS = (0.0, 0.1, 0.3)
+
+
+def new_sketch(system: System) -> Sketch:
+    """Memory for the sizes of a system; ``measure`` fills in scales."""
+    rows, columns = system.jacobian_places
+    rng = np.random.default_rng(0)
+    y = max(1, system.position.size_y, size_arguments(system.layout))
+    n, m = system.n, system.m
+    return Sketch(
+        layout=system.layout,
+        position=system.position,
+        row=np.ascontiguousarray(rows),
+        column=np.ascontiguousarray(columns),
+        natural=system.natural_scale,
+        offsets=np.array([spread * rng.uniform(-1, 1, n) for spread in SPREADS]),
+        x=np.zeros(len(system.template)),
+        y=np.zeros(y),
+        out=np.zeros(max(1, system.position.size_out)),
+        drawn=np.zeros(n),
+        trial=np.zeros(n),
+        scale=np.zeros(n),
+        row_scale=np.zeros(m),
+        largest=np.zeros(max(m, 1)),
+    )
+
+
+def draw(system: System, sketch: Sketch, x: np.ndarray, drawn: np.ndarray) -> None:
+    """Measure a pose; rows that are not always in force count as if they were."""
+    sketch.x[:], sketch.drawn[:] = x, drawn
+    sketch.x[system.conditions[1]] = 1.0
+    measure(sketch)
+
+
+class Posed:
+    """A system at parameter values: inputs x, the drawn coordinates, and what counts as size one."""
+
+    def __init__(self, model: Model, parameters: Mapping[str, float] | None = None) -> None:
+        self.model = model
+        self.system: System = compiled(model)
+        if self.system.n == 0:
+            raise ModelError(f"'{model.name}' has no moving part yet: add a body or a point")
+        self.parameters = model.parameter_vector(parameters)
+        self.x, self.drawn = checked_inputs(self.system, self.parameters)
+        sketch = new_sketch(self.system)
+        draw(self.system, sketch, self.x, self.drawn)
+        self.size = sketch.size
+        #: Per coordinate: a movement of this much counts as one.
+        self.scale = sketch.scale
+        #: Per row: the violation that a movement of size one makes, seen around the drawn pose (never zero).
+        self.row_scale = sketch.row_scale
+
+    def Phi(self, q: Any, t: float) -> np.ndarray:
+        """Constraint residuals."""
+        return self.system.Phi(self.x, q, t)
+
+    def linear(self, q: Any, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Phi, Phi_q, nu."""
+        return self.system.linear(self.x, q, t)
+
+    def gamma(self, q: Any, t: float, v: Any) -> np.ndarray:
+        """The right-hand side of the acceleration equations."""
+        return self.system.gamma(self.x, q, t, v)
+
+
+def checked_inputs(system: System, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers and the sketch at parameter values, all of them finite and, where they must be, above zero."""
+    x, drawn = system.inputs(parameters)
+    if not (np.isfinite(x).all() and np.isfinite(drawn).all()):
+        raise ModelError(_not_finite(system, x, drawn))
+    wrong = system.not_positive(parameters)
+    if wrong:
+        raise ModelError(wrong)
+    return x, drawn
+
+
+def _not_finite(system: System, x: np.ndarray, drawn: np.ndarray) -> str:
+    for k, names in enumerate(system.names):
+        if not np.isfinite(drawn[k]):
+            return f"the drawn value of '{names[0]}' is not finite at these parameter values"
+    for k, element in enumerate(system.elements):
+        if not np.isfinite(x[system.x_at[k] : system.x_at[k + 1]]).all():
+            return f"{element.kind} '{element.name}': a number is not finite at these parameter values"
+    return "a number of the model is not finite at these parameter values"

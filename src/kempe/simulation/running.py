@@ -1,0 +1,175 @@
+"""Running a machine to the end: looking up for Ctrl-C, progress and checkpoints, collecting events, making a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from kempe.errors import ConvergenceError
+from kempe.results import Result
+from kempe.results.provenance import versions
+from kempe.simulation.explaining import explain
+from kempe.simulation.machine import InitialConditions, Machine
+from kempe.solvers import course as co
+
+#: Compiled code looks up (for Ctrl-C, progress and checkpoints) about this often, in seconds; at first after so many
+#: steps. Checkpoints are written about so often.
+LOOK_UP, FIRST_CHUNK, SAVE_EVERY = 0.3, 200, 30.0
+
+
+@dataclass(frozen=True)
+class SwitchEvent:
+    """A switch met on the way: when, which element, into which mode, and the state behind it.
+
+    Where velocities jump, ``impulses`` are those of all constraint rows at that instant (as multipliers: a row exerts
+    -Phi_q^T times its own), and ``lost`` is the energy they took; both stand with every switch of the instant but for
+    ``lost``, which stands with its first.
+    """
+
+    kind: str
+    t: float
+    element: str
+    mode: str
+    message: str
+    q: np.ndarray = field(repr=False)
+    v: np.ndarray = field(repr=False)
+    impulses: dict[str, float] = field(default_factory=dict)
+    lost: float = 0.0
+
+
+class Record:
+    """What happened in a run, taken out of compiled memory as it goes on."""
+
+    def __init__(self) -> None:
+        self.events: list[SwitchEvent] = []
+
+    def collect(self, machine: Machine) -> None:
+        """Take the events out."""
+        log, system = machine.course.log, machine.system
+        n, switches = machine.eq.n, system.dynamics.switches
+        for k in range(log.count):
+            element, switch = switches[log.switch[k]]
+            if not switch.told:
+                continue
+            t, state = float(log.t[k]), log.state[k]
+            mode = element.modes[log.mode[k]]
+            note = switch.note or f"{switch.source} -> {switch.target}"
+            if mode != switch.target:
+                note += f", at last: {mode}"
+            jumped = bool(machine.eq.hybrids.jumps[log.switch[k]])
+            impulses = {row.label: float(p) for row, p in zip(system.rows, log.impulse[k], strict=False) if p != 0.0}
+            self.events.append(
+                SwitchEvent(
+                    "switch",
+                    t,
+                    element.name,
+                    mode,
+                    f"'{element.name}' at t = {t:.10g}: {note}",
+                    state[:n].copy(),
+                    state[n : 2 * n].copy(),
+                    impulses if jumped else {},
+                    float(log.lost[k]),
+                )
+            )
+        log.count = 0
+
+
+def go(
+    machine: Machine,
+    record: Record,
+    look_up: Callable[[Machine, Record], None] | None = None,
+    progress: Callable[[float, float], None] | None = None,
+) -> int:
+    """Run a machine that has begun until it ends; the code of its end. Now and then somebody looks up."""
+    course, chunk, looks = machine.course, FIRST_CHUNK, 0
+    began, rate = course.now.t, course.rate
+    while True:
+        begun = monotonic()
+        code = machine.advance(chunk)
+        course = machine.course
+        record.collect(machine)
+        if code not in (co.PAUSE, co.EVENTS_FULL):
+            return code
+        now, looks = monotonic(), looks + 1
+        if looks > 2 and course.rate > 1e6 * rate and course.now.t - began < 0.05 * (course.end - began):
+            return co.RUNAWAY
+        if looks > 6:
+            began, looks, rate = course.now.t, 0, min(rate, course.rate)
+        chunk = max(1, int(chunk * min(10.0, LOOK_UP / max(now - begun, 1e-3))))
+        if progress:
+            progress(course.now.t, course.end)
+        if look_up:
+            look_up(machine, record)
+
+
+def finished(machine: Machine, record: Record, code: int, initial: InitialConditions | None) -> Result:
+    """The result of a run that ended with a code; raises where that is a failure."""
+    if code == co.REACHED:
+        return result(machine, record, "complete", "the whole time span was covered", initial)
+    if code == co.STOPPED:
+        return result(machine, record, "stopped", record.events[-1].message, initial)
+    reason = explain(machine, code)
+    raise ConvergenceError(reason, result(machine, record, "failed", reason, initial))
+
+
+def energies(machine: Machine) -> dict[str, np.ndarray]:
+    """The histories of energy, as far as they are known."""
+    e = machine.course.outputs.e[: machine.course.outputs.written]
+    stored = e[:, :3].sum(axis=1)
+    balance = stored - stored[:1].sum() + e[:, 3] - e[:, 4]
+    names = ("kinetic", "potential", "elastic", "dissipated", "supplied")
+    series = {f"energy.{name}": e[:, k].copy() for k, name in enumerate(names)}
+    series["energy.balance"] = balance
+    if not machine.task.audit and machine.system.dynamics.has_power:  # without audit, nobody knows the work done
+        for name in ("dissipated", "supplied", "balance"):
+            del series[f"energy.{name}"]
+    return series
+
+
+def result(
+    machine: Machine, record: Record, status: str, message: str, initial: InitialConditions | None = None
+) -> Result:
+    """What a run has written down so far."""
+    course, n, system, task = machine.course, machine.eq.n, machine.system, machine.task
+    out = course.outputs
+    K = out.written
+    labels = [row.label for row in system.rows]
+    series = energies(machine)
+    series.update({f"lambda.{label}": out.al[:K, n + k].copy() for k, label in enumerate(labels)})
+    stats: dict[str, Any] = {
+        name: int(getattr(course, name)) for name in ("steps", "rejected", "evaluations", "factorisations")
+    }
+    stats["largest violation"] = course.violation
+    stats["method"] = machine.integrator.name
+    if machine.redundant:
+        stats["redundant constraints"] = machine.redundant
+        listed = ", ".join(f"'{label}'" for label in machine.redundant[:6])
+        more = f" and {len(machine.redundant) - 6} more" if len(machine.redundant) > 6 else ""
+        message += f"; redundant: {listed}{more} (the motion is the same without, their reactions are not unique)"
+    return Result(
+        t=out.t[:K].copy(),
+        q=out.q[:K].copy(),
+        v=out.v[:K].copy(),
+        a=out.al[:K, :n].copy(),
+        columns=list(system.names),
+        success=status in ("complete", "stopped"),
+        status=status,
+        message=message,
+        events=list(record.events),
+        stats=stats,
+        provenance={
+            "analysis": "simulate",
+            "model": system.model.name,
+            "method": task.method.name,
+            "tolerance": task.tolerance,
+            "parameters": dict(zip(system.model.parameters, machine.parameters.tolist(), strict=True)),
+            **versions(),
+        },
+        model=system.model,
+        series=series,
+        initial=initial,
+    )

@@ -1,0 +1,33 @@
+"""Machines made ready: at the start of a motion, or standing in one consistent state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kempe.model import Model
+from kempe.simulation.assembling import Pose
+from kempe.simulation.machine import Machine
+from kempe.simulation.task import new_task
+from kempe.system import compiled
+
+
+def begun(model: Model, times: Any, *, parameters: Mapping[str, float] | None = None, **settings: Any) -> Machine:
+    """A machine at the start of the simulation that the settings describe (see ``new_task``)."""
+    machine = Machine(compiled(model), new_task(times, **settings))
+    machine.begin(model.parameter_vector(parameters))
+    return machine
+
+
+def machine_at(
+    model: Model,
+    time: float,
+    start: Pose | None = None,
+    velocities: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> Machine:
+    """A machine that stands, assembled and with consistent velocities, where a motion would begin."""
+    task = new_task([time, time + 1.0], method="projection", start=start, velocities=velocities)
+    machine = Machine(compiled(model), task)
+    machine.stand(model.parameter_vector(parameters))
+    return machine

@@ -1,0 +1,85 @@
+"""What is asked of a simulation, checked: a plain value that set-up reads and a checkpoint keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kempe.elements import plain_number
+from kempe.errors import ModelError
+from kempe.simulation.assembling import Pose
+from kempe.simulation.methods import Method, method_named
+from kempe.simulation.times import time_grid
+
+
+@dataclass(frozen=True)
+class Task:
+    """A simulation as it was asked for."""
+
+    grid: np.ndarray
+    method: Method
+    options: dict[str, Any]
+    tolerance: float
+    step: float
+    max_step: float
+    audit: bool
+    start: Pose | None = None
+    velocities: dict[str, float] = field(default_factory=dict)
+    #: How it was called, but for times and start: a checkpoint keeps this.
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def begun(self) -> float:
+        """Where it begins."""
+        return float(self.grid[0])
+
+    @property
+    def span(self) -> float:
+        """How long it lasts."""
+        return float(self.grid[-1] - self.grid[0])
+
+
+def new_task(
+    times: Any,
+    *,
+    method: str = "auto",
+    steps: int = 200,
+    tolerance: float = 1e-8,
+    step: float | None = None,
+    max_step: float | None = None,
+    start: Pose | None = None,
+    velocities: Mapping[str, float] | None = None,
+    audit: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> Task:
+    """A task from what a user gave; raises ModelError where it makes no sense."""
+    given = {"method": method, "tolerance": tolerance, "step": step, "max_step": max_step, "audit": audit}
+    grid = time_grid(times, steps)
+    chosen, checked = method_named(method, dict(options or {}))
+    wanted = dict(start.rates) if start is not None else {}
+    wanted.update(velocities or {})
+    return Task(
+        grid=grid,
+        method=chosen,
+        options=checked,
+        tolerance=within(tolerance, "tolerance", 1e-14, 0.1),
+        step=0.0 if step is None else within(step, "step", 0.0, np.inf),
+        max_step=float(grid[-1] - grid[0]) if max_step is None else within(max_step, "max_step", 0.0, np.inf),
+        audit=audit,
+        start=start,
+        velocities={name: plain_number(value, f"velocity '{name}'") for name, value in wanted.items()},
+        arguments={**given, "options": dict(options or {})},
+    )
+
+
+def within(value: Any, what: str, low: float, high: float) -> float:
+    """A number in a range that excludes its lower end."""
+    number = plain_number(value, what)
+    if not low < number <= high:
+        raise ModelError(
+            f"{what} must be above {low:g}" + (f" and at most {high:g}" if high < np.inf else "") + f", not {number:g}"
+        )
+    return number

@@ -1,0 +1,145 @@
+"""The one loop of every simulation: steps tried, accepted or refused, audited, searched for switches, written down."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kempe.solvers.course import (
+    FAILED,
+    PAUSE,
+    REACHED,
+    RESELECT,
+    RUNAWAY,
+    SINGULAR,
+    STIFFNESS,
+    Course,
+    call,
+    first_step,
+    refinements,
+)
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.motion import Equations, Work, consistent, copy_state, first_modes, powers, solve_state
+from kempe.solvers.output import accumulate, present_powers, write_until
+from kempe.solvers.switching import TURN, after_step, arm, settle
+from kempe.solvers.vectors import copy
+
+#: A motion faster than this many sizes in a step cannot be followed.
+RUNS_AWAY = 1e12
+
+
+@compiled
+def _next_step(eq, course):
+    """The step to try: the proposed or the fixed one, not beyond the end; the last two of equal length."""
+    left = course.end - course.now.t
+    h = course.fixed if course.fixed > 0.0 else min(course.step, course.largest)
+    if course.fixed == 0.0:
+        tested = eq.hybrids.tested
+        for k in range(tested.shape[0]):
+            fast = abs(course.now.v[tested[k]])
+            if fast * h > TURN:
+                h = TURN / fast
+    if h > 0.9999999 * left:
+        return left
+    if course.fixed == 0.0 and h > 0.5 * left:
+        return 0.5 * left
+    return h
+
+
+@compiled
+def _edges(eq, course):
+    """The accelerations with which the step is interpolated: solved for where guards are watched along a rough one."""
+    copy(course.edge_now.al, course.edge_before.al)
+    if course.rough > 0 and eq.hybrids.owner.shape[0] > 0:
+        copy_state(course.now, course.inside)
+        solve_state(eq, course.beside, course.inside, refinements(course))
+        copy(course.inside.al, course.edge_now.al)
+    else:
+        copy(course.now.al, course.edge_now.al)
+
+
+@compiled
+def _accept(eq, course, t):
+    """Make the new state the present one; RUNAWAY where it moves too fast to be followed."""
+    copy_state(course.now, course.before)
+    copy_state(course.next, course.now)
+    course.now.t = t
+    fastest = 0.0
+    for i in range(eq.n):
+        fastest = max(fastest, abs(course.now.v[i]) / eq.scale[i])
+    course.rate = max(course.rate, fastest)
+    course.steps += 1
+    return REACHED if course.rate * (t - course.before.t) < RUNS_AWAY else RUNAWAY
+
+
+@piece
+def advance(eq: Equations, wk: Work, course: Course) -> int:
+    """Integrate until the end, an event that stops, or trouble."""
+    memory = course.memory_at
+    while course.now.t < course.end:
+        if course.fresh > 0:
+            code = call(course.begin_at, eq, wk, course, memory, 0.0)
+            if code != REACHED:
+                return code
+            course.fresh = 0
+            copy(course.now.al, course.edge_now.al)
+        if course.budget <= 0:
+            return PAUSE
+        course.budget -= 1
+        h = _next_step(eq, course)
+        t = course.end if h == course.end - course.now.t else course.now.t + h
+        if not t > course.now.t:
+            return FAILED
+        course.error = 0.0
+        course.next.t = t
+        course.next.dissipated, course.next.supplied = course.now.dissipated, course.now.supplied
+        code = call(course.step_at, eq, wk, course, memory, h)
+        accepted = code == REACHED and (course.error <= 1.0 or (course.fixed > 0.0 and course.error < np.inf))
+        if not accepted:
+            course.rejected += 1
+            if code == REACHED:
+                code = FAILED
+            if code in (RESELECT, RUNAWAY):
+                return code
+            if course.fixed > 0.0 or h < course.smallest:
+                return code
+            call(course.close_at, eq, wk, course, memory, -h)
+            continue
+        if _accept(eq, course, t) != REACHED:
+            return RUNAWAY
+        call(course.close_at, eq, wk, course, memory, h)
+        _edges(eq, course)
+        if course.audit > 0 and course.own_work == 0:
+            accumulate(eq, wk, course)
+        # (an accepted step: here a gradient notes down its ends)
+        code = after_step(eq, wk, course)
+        # (a switch, where course.fresh is 1: here it notes down both sides of it)
+        if code != REACHED:
+            return code
+        if course.stiff > 15.0:
+            return STIFFNESS
+    return REACHED
+
+
+@piece
+def begin(eq: Equations, wk: Work, course: Course) -> int:
+    """From q and v at the start: first modes, consistent values, the first output."""
+    now = course.now
+    first_modes(eq, wk, now)
+    if not consistent(eq, wk, now, np.inf, refinements(course)) < np.inf:
+        return SINGULAR
+    copy_state(now, course.before)
+    course.step = first_step(eq, course, now)
+    for c in range(course.watch.taken.shape[0]):
+        course.watch.taken[c] = 0
+    code = settle(eq, wk, course)
+    if code != REACHED:
+        return code
+    course.step = first_step(eq, course, now)
+    if course.audit > 0:
+        powers(eq, wk, now)
+        course.energy = max(course.energy, wk.e[0])
+    arm(eq, wk, course)
+    copy_state(now, course.before)
+    present_powers(eq, wk, course)
+    course.fresh = 1
+    return REACHED if write_until(eq, wk, course, now.t) > 0 else FAILED

@@ -1,0 +1,601 @@
+"""Switches: found within a step, taken together, followed by jumps of the velocities, and settled.
+
+**Finding.** A guard g is known with its rate g' and second rate g'' wherever it is looked at. On an interval between
+two such places it is judged by the cubic through values and rates; how far the second rates disagree with that cubic
+says how far it can be trusted. An interval on which some guard can neither be cleared nor crosses beyond doubt is split
+where the cubic is lowest. What can be missed: a dip within an interval on which value, rate and second rate at both
+ends are those of a cubic that stays clear of zero by several times the disagreement. No interval turns a body that a
+guard depends on by more than ``TURN``, so that a guard that repeats with each turn cannot hide between two ends.
+
+**Taking.** All guards that have fallen to zero at the instant found, or would within ``TOGETHER`` of it, switch
+together. Where switches jump, one linear system gives the impulses of all of them and of all constraints in force.
+
+**Settling.** In the new modes some guard may be below zero already: those switches are taken at the same instant, until
+nothing is due.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kempe.solvers.course import (
+    CHATTERING,
+    EVENTS_FULL,
+    FAILED,
+    REACHED,
+    REMEMBERED,
+    STOPPED,
+    UNSETTLED,
+    Course,
+    first_step,
+    modes_number,
+    refinements,
+)
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.motion import (
+    Equations,
+    State,
+    Work,
+    add_rates,
+    consistent,
+    copy_state,
+    explicit_at,
+    explicit_values,
+    factor,
+    place,
+    place_all,
+    set_rows,
+    solve_refined,
+    solve_state,
+)
+from kempe.solvers.output import present_powers, within, write_now, write_until
+from kempe.solvers.program import run
+
+#: The largest turn within a step, in radians, of bodies that guards depend on.
+TURN = 1.0
+#: Guards that reach zero within this fraction of the time (or of the step) switch together.
+TOGETHER = 2e-13
+#: A sequence of switches ends in its limit where less than this fraction of the run is left of it.
+NEGLIGIBLE = 1e-11
+#: So many instants of switching without progress are chattering; so often modes may change at one instant.
+CHATTER, ROUNDS = 200, 100
+#: How far a guard may lie from its cubic, in units of what its second rates disagree by (the quintic through them
+#: lies within 0.018 of it).
+TRUST = 0.05
+#: Difference steps for the rates of guards that have to be solved for, as a share of the step.
+DIFFERENCE = 0.01
+
+CLEAR, SPLIT, CROSSES, AT_ONCE = range(4)
+
+
+@compiled
+def _inside_mode(eq, wk, c):
+    """Whether a switch leads out of the present mode of its element."""
+    h = eq.hybrids
+    return int(wk.x[h.mode_at[h.owner[c]]]) == h.source[c]
+
+
+@piece
+def look_at(eq: Equations, wk: Work, course: Course, state: State) -> int:
+    """The guards of a state with its accelerations and multipliers, into ``course.watch.near``."""
+    place_all(eq, wk, state)
+    run(eq.guards, wk.x, wk.y, course.watch.near)
+    return 1
+
+
+@compiled
+def _solve_inside(eq, course):
+    """Accelerations and multipliers of the state within the step, where guards depend on them."""
+    if eq.hybrids.any_solved > 0:
+        solve_state(eq, course.beside, course.inside, refinements(course))
+
+
+@piece
+def look_within(eq: Equations, wk: Work, course: Course, theta: float) -> int:
+    """The guards at a share of the last step, into ``course.watch.near``; 0 where that failed."""
+    near, G = course.watch.near, eq.hybrids.owner.shape[0]
+    if eq.hybrids.any_solved > 0:
+        # rates along multipliers are differences of solutions
+        h = course.now.t - course.before.t
+        first = min(max(theta - DIFFERENCE, 0.0), 1.0 - 2.0 * DIFFERENCE)
+        left, right = course.watch.stack[46], course.watch.stack[47]
+        for k in range(3):
+            if within(eq, wk, course, first + k * DIFFERENCE) != 0:
+                return 0
+            _solve_inside(eq, course)
+            look_at(eq, wk, course, course.inside)
+            for c in range(G):
+                if k == 0:
+                    left[c] = near[c]
+                elif k == 1:
+                    left[G + c] = near[c]
+                else:
+                    left[2 * G + c] = near[c]
+        at = (theta - first) / DIFFERENCE  # 0, 1 or 2, or between where the step ends
+        for c in range(G):
+            a, b, d = left[c], left[G + c], left[2 * G + c]
+            curve = a - 2.0 * b + d
+            right[G + c] = (0.5 * (d - a) + (at - 1.0) * curve) / (DIFFERENCE * h)
+            right[2 * G + c] = curve / (DIFFERENCE * h) ** 2
+    if within(eq, wk, course, theta) != 0:
+        return 0
+    _solve_inside(eq, course)
+    look_at(eq, wk, course, course.inside)
+    if eq.hybrids.any_solved > 0:
+        right = course.watch.stack[47]
+        for c in range(G):
+            if eq.hybrids.solved[c] > 0:
+                near[G + c] = right[G + c]
+                near[2 * G + c] = right[2 * G + c]
+    return 1
+
+
+@compiled
+def _dips(c0, c1, c2, c3, doubt):
+    """Where in (0, 1) the cubic c0 + c1 u + c2 u^2 + c3 u^3 comes nearest to zero, or 0 where it stays clear of it.
+
+    What the guard can differ from the cubic by vanishes at both ends, with its slope: doubt 16 u^2 (1 - u)^2.
+    """
+    worst, at = 0.0, 0.0
+    for k in range(12):
+        if k < 9:
+            u = 0.1 * (k + 1)
+        elif k == 9:
+            u = 0.02
+        else:  # where the cubic has its minimum: two ways of writing it, each safe on one side
+            square = c2 * c2 - 3.0 * c1 * c3
+            if square < 0.0:
+                break
+            root = np.sqrt(square)
+            below = 3.0 * c3 if k == 10 else -(c2 + root)
+            u = (root - c2 if k == 10 else c1) / below if below != 0.0 else -1.0
+            if not 0.0 < u < 1.0:
+                continue
+        value = c0 + u * (c1 + u * (c2 + u * c3)) - 16.0 * doubt * (u * (1.0 - u)) ** 2
+        if value <= worst:
+            worst, at = value, u
+    return at
+
+
+@compiled
+def _verdict(g0, r0, s0, g1, r1, s1, w, narrow):
+    """What a guard does on an interval of length w, and where to split it if that cannot be told."""
+    low = min(g0, g1)
+    if low > 1.5 * (w * max(abs(r0), abs(r1)) + 0.5 * w * w * max(abs(s0), abs(s1))):
+        return CLEAR, 0.5
+    c0, c1 = g0, w * r0
+    c2, c3 = 3.0 * (g1 - g0) - w * (2.0 * r0 + r1), 2.0 * (g0 - g1) + w * (r0 + r1)
+    doubt = TRUST * (abs(w * w * s0 - 2.0 * c2) + abs(w * w * s1 - 2.0 * c2 - 6.0 * c3))
+    rises = r0 > 0.0 or (r0 == 0.0 and s0 > 0.0)
+    if g0 <= 0.0 and not rises:  # it has just been at zero, and does not leave it upwards
+        return (AT_ONCE, 0.0) if g1 <= 0.0 or r0 < 0.0 else (CLEAR, 0.5)
+    if g1 <= 0.0:
+        if g0 <= 0.0:
+            return (CLEAR, 0.5) if narrow else (SPLIT, 0.3)
+        if doubt > 0.25 * (g0 - g1) and not narrow:
+            return SPLIT, 0.5
+        return CROSSES, 0.5
+    at = 0.0 if narrow else _dips(c0, c1, c2, c3, doubt)
+    return (SPLIT, min(max(at, 0.05), 0.95)) if at > 0.0 else (CLEAR, 0.5)
+
+
+@compiled
+def _root(g0, r0, g1, r1, w):
+    """The first zero in (0, 1] of the cubic through values and rates; positive before it, not behind it."""
+    c0, c1 = g0, w * r0
+    c2, c3 = 3.0 * (g1 - g0) - w * (2.0 * r0 + r1), 2.0 * (g0 - g1) + w * (r0 + r1)
+    low, high, u = 0.0, 1.0, g0 / (g0 - g1) if g0 > g1 else 0.5
+    for _ in range(60):
+        value = c0 + u * (c1 + u * (c2 + u * c3))
+        slope = c1 + u * (2.0 * c2 + 3.0 * u * c3)
+        if value > 0.0:
+            low = u
+        else:
+            high = u
+        newton = u - value / slope if slope < 0.0 else -1.0
+        if not low < newton < high:
+            newton = 0.5 * (low + high)
+        if abs(newton - u) <= 1e-16 or high - low <= 1e-16:
+            break
+        u = newton
+    return u
+
+
+@compiled
+def _copy_row(source, target):
+    for k in range(source.shape[0]):
+        target[k] = source[k]
+
+
+@compiled
+def _parts(eq, course):
+    """Into how many parts a step is cut from the start, so that nothing turns by more than ``TURN`` in one."""
+    fast, h = 0.0, course.now.t - course.before.t
+    for k in range(eq.hybrids.tested.shape[0]):
+        i = eq.hybrids.tested[k]
+        fast = max(fast, abs(course.before.v[i]), abs(course.now.v[i]), abs(course.now.q[i] - course.before.q[i]) / h)
+    return max(1, int(np.ceil(0.999 * fast * h / TURN)))
+
+
+@piece
+def first_crossing(eq: Equations, wk: Work, course: Course) -> float:
+    """The share of the last step at which the first guard falls to zero; 2 where none does, -1 where it failed."""
+    watch = course.watch
+    for c in range(watch.taken.shape[0]):
+        watch.taken[c] = 0
+    _copy_row(watch.start, watch.left)
+    parts, a = _parts(eq, course), 0.0
+    for part in range(1, parts + 1):
+        if part < parts:
+            if look_within(eq, wk, course, part / parts) == 0:
+                return -1.0
+            _copy_row(watch.near, watch.stack[0])
+        else:
+            _copy_row(watch.end, watch.stack[0])
+        found = _first_crossing_in(eq, wk, course, a, part / parts)
+        if found <= 1.0:
+            return found
+        a = part / parts
+    return 2.0
+
+
+@piece
+def _first_crossing_in(eq: Equations, wk: Work, course: Course, a: float, end: float) -> float:
+    """The same within a part of the step, the guards at whose ends are known."""
+    watch, G, h = course.watch, eq.hybrids.owner.shape[0], course.now.t - course.before.t
+    left, stack, theta = watch.left, watch.stack, watch.theta
+    theta[0] = end
+    depth, at_once = 1, False
+    while depth > 0:
+        b, right = theta[depth - 1], stack[depth - 1]
+        narrow = b - a < 1e-7 or depth >= 45
+        decision, split = CLEAR, 0.5
+        for c in range(G):
+            if _inside_mode(eq, wk, c):
+                found, at = _verdict(
+                    left[c],
+                    left[G + c],
+                    left[2 * G + c],
+                    right[c],
+                    right[G + c],
+                    right[2 * G + c],
+                    (b - a) * h,
+                    narrow,
+                )
+                if found == AT_ONCE:
+                    watch.taken[c] = 1
+                    at_once = True
+                if found == SPLIT and decision != SPLIT:
+                    decision, split = SPLIT, at
+                elif found == SPLIT:
+                    split = min(split, at)
+                elif found == CROSSES and decision == CLEAR:
+                    decision = CROSSES
+        if at_once:
+            return a
+        if decision == CLEAR:
+            a = b
+            _copy_row(right, left)
+            depth -= 1
+        elif decision == SPLIT:
+            middle = a + split * (b - a)
+            if look_within(eq, wk, course, middle) == 0:
+                return -1.0
+            _copy_row(watch.near, stack[depth])
+            theta[depth] = middle
+            depth += 1
+        else:
+            return _close_in(eq, wk, course, a, b, depth - 1)
+    return 2.0
+
+
+@piece
+def _close_in(eq: Equations, wk: Work, course: Course, a: float, b: float, depth: int) -> float:
+    """The first crossing in an interval at whose right end some guard is not positive, to the last digit."""
+    watch, G, h = course.watch, eq.hybrids.owner.shape[0], course.now.t - course.before.t
+    left, right = watch.left, watch.stack[depth]
+    digits = 4e-16 * (1.0 + abs(course.before.t) / max(h, 1e-300))
+    slow = 0
+    for _ in range(120):
+        width = b - a
+        if width <= digits:
+            break
+        u, pad = 1.0, 0.0
+        for c in range(G):
+            if right[c] <= 0.0 and left[c] > 0.0 and _inside_mode(eq, wk, c):
+                u = min(u, _root(left[c], left[G + c], right[c], right[G + c], width * h))
+        if slow >= 3:
+            u = 0.5
+        elif slow > 0:  # the estimate keeps falling to one side: reach beyond it
+            pad = (8.0**slow) * digits / width
+            u += pad if slow % 2 == 1 else -pad
+        middle = a + min(max(u, 1e-3 if slow >= 3 else 0.0), 1.0) * width
+        if not a < middle < b:
+            middle = a + 0.5 * digits if middle <= a else b - 0.5 * digits
+            if not a < middle < b:
+                middle = 0.5 * (a + b)
+                if not a < middle < b:
+                    break
+        if look_within(eq, wk, course, middle) == 0:
+            return -1.0
+        crossed = False
+        for c in range(G):
+            crossed |= watch.near[c] <= 0.0 and left[c] > 0.0 and _inside_mode(eq, wk, c)
+        if crossed:
+            b = middle
+            _copy_row(watch.near, right)
+        else:
+            a = middle
+            _copy_row(watch.near, left)
+        slow = 0 if b - a < 0.3 * width else slow + 1
+        if slow > 4:
+            slow = 0
+    for c in range(G):
+        if right[c] <= 0.0 and left[c] > 0.0 and _inside_mode(eq, wk, c):
+            watch.taken[c] = 1
+    return b
+
+
+@piece
+def arm(eq: Equations, wk: Work, course: Course) -> int:
+    """Look at the guards of the present state: where the next step starts from."""
+    if eq.hybrids.owner.shape[0] > 0:
+        look_at(eq, wk, course, course.now)
+        _copy_row(course.watch.near, course.watch.end)
+    return 1
+
+
+@compiled
+def _looked_over(eq, wk, course):
+    """Look at the guards at the end of the step; whether all are clear without looking within it."""
+    watch, G = course.watch, eq.hybrids.owner.shape[0]
+    _copy_row(watch.end, watch.start)
+    if eq.hybrids.any_solved > 0:
+        look_within(eq, wk, course, 0.0)
+        for c in range(G):
+            if eq.hybrids.solved[c] > 0:
+                watch.start[G + c] = watch.near[G + c]
+                watch.start[2 * G + c] = watch.near[2 * G + c]
+        look_within(eq, wk, course, 1.0)
+    else:
+        look_at(eq, wk, course, course.now)
+    _copy_row(watch.near, watch.end)
+    h, a, b = course.now.t - course.before.t, watch.start, watch.end
+    if _parts(eq, course) > 1:
+        return False
+    for c in range(G):
+        if _inside_mode(eq, wk, c):
+            found, _ = _verdict(a[c], a[G + c], a[2 * G + c], b[c], b[G + c], b[2 * G + c], h, False)
+            if found != CLEAR:
+                return False
+    return True
+
+
+@piece
+def after_step(eq: Equations, wk: Work, course: Course) -> int:
+    """Look for switches in the last step and write outputs down; ``course.fresh`` is 1 where the modes changed."""
+    if eq.hybrids.owner.shape[0] > 0 and not _looked_over(eq, wk, course):
+        theta = first_crossing(eq, wk, course)
+        if theta < 0.0:
+            return FAILED
+        if theta <= 1.0:
+            return _meet(eq, wk, course, theta)
+    return REACHED if write_until(eq, wk, course, course.now.t) > 0 else FAILED
+
+
+@piece
+def _meet(eq: Equations, wk: Work, course: Course, theta: float) -> int:
+    """Go back to an instant of switching, switch, and settle."""
+    now, watch = course.now, course.watch
+    h = now.t - course.before.t
+    at = course.before.t + theta * h if theta < 1.0 else now.t
+    if write_until(eq, wk, course, at) == 0:
+        return FAILED
+    if theta < 1.0:
+        if within(eq, wk, course, theta) != 0:
+            return FAILED
+        copy_state(course.inside, now)
+        now.t = at
+    watch.remembered[modes_number(eq, wk) % REMEMBERED] = course.step
+    if not consistent(eq, course.beside, now, np.inf, refinements(course)) < np.inf:
+        return FAILED
+    course.crowded = course.crowded + 1 if at - course.last_switch <= 1e-12 * (1.0 + abs(at)) else 0
+    course.last_switch = at
+    G = watch.taken.shape[0]
+    if course.crowded > CHATTER + G:
+        for c in range(G):
+            course.culprit = c if watch.taken[c] > 0 else course.culprit
+        return CHATTERING
+    look_at(eq, wk, course, now)
+    instant = TOGETHER * max(abs(at), h)
+    for c in range(G):
+        g, r = watch.near[c], watch.near[G + c]
+        if eq.hybrids.solved[c] == 0 and _inside_mode(eq, wk, c) and r < 0.0 and g + r * instant <= 0.0:
+            watch.taken[c] = 1
+    return settle(eq, wk, course)
+
+
+@piece
+def settle(eq: Equations, wk: Work, course: Course) -> int:
+    """Take the switches marked in ``course.watch.taken``, then all that are due in the new modes."""
+    watch, now = course.watch, course.now
+    stops = False
+    for _ in range(ROUNDS):
+        stops |= _take(eq, wk, course) > 0
+        if not consistent(eq, course.beside, now, np.inf, refinements(course)) < np.inf:
+            return FAILED
+        _record(eq, course)
+        if _due(eq, wk, course) == 0:
+            break
+        if course.log.count + watch.taken.shape[0] > course.log.t.shape[0]:
+            return UNSETTLED
+    else:
+        return UNSETTLED
+    arm(eq, wk, course)
+    present_powers(eq, wk, course)
+    known = watch.remembered[modes_number(eq, wk) % REMEMBERED]
+    course.step = min(known, course.largest) if known > 0.0 else first_step(eq, course, now)
+    course.fresh = 1
+    if stops:
+        write_now(eq, wk, course)
+        return STOPPED
+    return EVENTS_FULL if course.log.count + 4 * watch.taken.shape[0] >= course.log.t.shape[0] else REACHED
+
+
+@piece
+def _due(eq: Equations, wk: Work, course: Course) -> int:
+    """Mark the switches that are due in the present modes; whether there are any."""
+    watch, now = course.watch, course.now
+    G, found = watch.taken.shape[0], False
+    instant = TOGETHER * max(abs(now.t), course.before.t - course.begun, 1e-300)
+    look_at(eq, wk, course, now)
+    for c in range(G):
+        watch.taken[c] = 0
+        if not _inside_mode(eq, wk, c):
+            continue
+        g, r, s = watch.near[c], watch.near[G + c], watch.near[2 * G + c]
+        if eq.hybrids.solved[c] > 0:
+            due = g < 0.0
+        else:
+            noise = (abs(r) + abs(s) * instant) * instant
+            falls = r < -abs(s) * instant or (r <= abs(s) * instant and s < 0.0)
+            due = (
+                (g < -noise and r <= 0.0 and (r < 0.0 or s < 0.0))
+                or (abs(g) <= noise and falls)
+                or (g == 0.0 and falls)
+            )
+        if due:
+            watch.taken[c] = 1
+            found = True
+            course.culprit = c
+    return int(found)
+
+
+@piece
+def _take(eq: Equations, wk: Work, course: Course) -> int:
+    """Let the marked switches pass: keep values, enter modes, jump; whether one of them ends the run."""
+    h, watch, now = eq.hybrids, course.watch, course.now
+    G, stops, jumps = watch.taken.shape[0], False, False
+    place(eq, wk, now)
+    run(eq.latches, wk.x, wk.y, wk.latches)
+    for c in range(G):
+        jumps |= watch.taken[c] > 0 and h.jumps[c] > 0
+    if jumps:
+        run(eq.jumps, wk.x, wk.y, wk.jumps)
+        for k in range(eq.m):
+            watch.restitution[k] = -1.0
+        for i in range(eq.n):
+            watch.kick[i] = 0.0
+    for c in range(G):
+        if watch.taken[c] == 0:
+            continue
+        e = h.owner[c]
+        accumulated = _accumulates(h, course, c)
+        wk.x[h.mode_at[e]] = h.limit[c] if accumulated else h.target[c]
+        for k in range(h.kept[e]):
+            wk.x[h.mode_at[e] + 1 + k] = wk.latches[h.kept_at[c] + k]
+        stops |= h.stops[c] > 0
+        if h.jumps[c] > 0:
+            for k in range(h.impulse_switch.shape[0]):
+                if h.impulse_switch[k] == c:
+                    watch.restitution[h.impulse_row[k]] = 0.0 if accumulated else wk.jumps[h.restitution_at[k]]
+            for k in range(h.kick_switch.shape[0]):
+                if h.kick_switch[k] == c:
+                    watch.kick[h.kick_coordinate[k]] += wk.jumps[h.kick_at[k]]
+        _log(eq, wk, course, c)
+    set_rows(eq, wk)
+    if jumps:
+        _jump(eq, wk, course)
+    return int(stops)
+
+
+@compiled
+def _accumulates(h, course, c):
+    """Whether a switch follows itself ever faster, so that what is left of the sequence is too short to matter."""
+    watch, t = course.watch, course.now.t
+    interval, last = t - watch.fired[c], watch.interval[c]
+    watch.fired[c], watch.interval[c] = t, interval
+    if h.limit[c] < 0 or not interval < last:
+        return False
+    ratio = interval / last
+    return interval * ratio / (1.0 - ratio) < NEGLIGIBLE * (course.end - course.begun) or interval <= 1e-14 * abs(t)
+
+
+@compiled
+def _log(eq, wk, course, c):
+    """Write a switch down; the state behind it follows in ``_record``."""
+    log = course.log
+    k = log.count
+    log.t[k] = course.now.t
+    log.switch[k] = c
+    log.mode[k] = int(wk.x[eq.hybrids.mode_at[eq.hybrids.owner[c]]])
+    log.lost[k] = 0.0
+    for i in range(eq.m):
+        log.impulse[k, i] = 0.0
+    log.state[k, 0] = np.nan  # until it is known
+    log.count = k + 1
+
+
+@compiled
+def _record(eq, course):
+    """The state behind the switches just taken."""
+    log, now, n = course.log, course.now, eq.n
+    for k in range(log.count - 1, -1, -1):
+        if not np.isnan(log.state[k, 0]):
+            break
+        for i in range(n):
+            log.state[k, i] = now.q[i]
+            log.state[k, n + i] = now.v[i]
+        for i in range(n + eq.m):
+            log.state[k, 2 * n + i] = now.al[i]
+
+
+@piece
+def _jump(eq: Equations, wk: Work, course: Course) -> int:
+    """The velocities behind an impact: M dv + Phi_q^T Lambda = P, Phi_q dv = -(1 + e) Phi' for rows that jump.
+
+    Rows in force that do not jump hold behind it: e = 0 for them. The work of Lambda is dissipated but for what moving
+    constraints do, that of known impulses P is supplied.
+    """
+    h, watch, now = eq.hybrids, course.watch, course.now
+    n, m = eq.n, eq.m
+    for k in range(h.impulse_row.shape[0]):
+        row, c = h.impulse_row[k], h.impulse_condition[k]
+        if c >= 0 and watch.restitution[row] >= 0.0:
+            wk.x[h.row_at[c]] = 1.0
+            eq.shift[n + row] = -eq.compliance[row]
+    explicit_at(eq, wk, now)
+    values = explicit_values(eq, wk)
+    at = eq.upper + eq.jacobian_row.shape[0]
+    for k in range(eq.mirror.shape[0]):  # forces that depend on multipliers have no part in an impact
+        values[at + k] = values[eq.mirror[k]]
+    factor(eq, wk)
+    for k in range(m):
+        wk.rate[k] = -wk.out[n + m + k]
+    add_rates(eq, wk, now, 1.0)
+    rhs, d = wk.rhs, wk.solution
+    for i in range(n):
+        rhs[i] = watch.kick[i]
+    for k in range(m):
+        rhs[n + k] = -(1.0 + max(watch.restitution[k], 0.0)) * wk.rate[k]
+    solve_refined(eq, wk, 6)
+    lost, supplied = 0.0, 0.0
+    for k in range(m):
+        e = max(watch.restitution[k], 0.0)
+        lost += d[n + k] * 0.5 * (1.0 - e) * wk.rate[k]
+        supplied -= d[n + k] * wk.out[n + m + k]
+    for i in range(n):
+        supplied += watch.kick[i] * (now.v[i] + 0.5 * d[i])
+        now.v[i] += d[i]
+    now.dissipated += lost
+    now.supplied += supplied
+    course.impulses += lost
+    log = course.log
+    for k in range(log.count - 1, -1, -1):
+        if not np.isnan(log.state[k, 0]):
+            break
+        log.lost[k] = lost if k == 0 or not np.isnan(log.state[k - 1, 0]) else 0.0
+        for i in range(m):
+            log.impulse[k, i] = d[n + i]
+    set_rows(eq, wk)
+    return 1
