@@ -62,7 +62,10 @@ from kempe.analysis import (
 )
 from kempe.api import Equations, Mechanism, load
 from kempe.elements import (
+    Element,
+    Load,
     Parameter,
+    Switch,
     angle,
     constant_acceleration,
     constant_speed,
@@ -79,7 +82,7 @@ from kempe.elements import (
 from kempe.errors import AssemblyError, ConvergenceError, KempeError, ModelError, SingularPositionError
 from kempe.results import Energies, Reaction, Result
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "METHODS",
@@ -87,12 +90,14 @@ __all__ = [
     "AssemblyError",
     "Branch",
     "ConvergenceError",
+    "Element",
     "Energies",
     "Equations",
     "Equilibrium",
     "Finding",
     "KempeError",
     "Linearised",
+    "Load",
     "Mechanism",
     "Mobility",
     "ModelError",
@@ -105,6 +110,7 @@ __all__ = [
     "SingularPosition",
     "SingularPositionError",
     "Sparsity",
+    "Switch",
     "accelerations",
     "acos",
     "acosh",

@@ -1,6 +1,6 @@
 """The catalogue: parts, joints, drivers, forces. One class per element, its data and its equations."""
 
-from kempe.elements.base import Element, Field, KernelSource, Part, Table, check_name, trace
+from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, Table, check_name, trace
 from kempe.elements.curves import CamFlat, CamRoller, Curve, PointOnCurve, curve, curve_through, polar
 from kempe.elements.drivers import Driver, PointDriver
 from kempe.elements.equations import SystemEquations
@@ -61,6 +61,7 @@ __all__ = [
     "KernelSource",
     "Law",
     "Link",
+    "Load",
     "Marker",
     "Number",
     "Parameter",
@@ -76,6 +77,7 @@ __all__ = [
     "RigidLink",
     "Spring",
     "SpringDamper",
+    "Switch",
     "SystemEquations",
     "Table",
     "Torque",

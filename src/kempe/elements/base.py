@@ -56,7 +56,8 @@ class Switch:
     rows act impulsively, so that their rate becomes -e times what it was, and all rows in force hold behind it; e = 0
     is plastic. ``kick`` is a generalised impulse of known size (made by ``x.push``). All jumps of one instant are found
     together. ``limit`` names the mode to enter when such switches follow each other ever faster (a ball that bounces
-    to rest): it is entered with a plastic jump where what is left of the sequence is too short to matter.
+    to rest): it is entered with a plastic jump where what is left of the sequence is too short to matter, and at once
+    where the restitution is zero.
     """
 
     source: str

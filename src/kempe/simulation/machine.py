@@ -61,6 +61,9 @@ class Machine:
         self.system, self.task = system, task
         if system.n == 0:
             raise ModelError(f"'{system.model.name}' has no moving part yet: add a body or a point")
+        if system.dynamics.loaded and not task.method.multipliers:
+            felt = ", ".join(f"'{e.name}'" for e, f in zip(system.elements, system.families, strict=True) if f.loaded)
+            raise ModelError(f"method '{task.method.name}' cannot carry forces that depend on a joint's load: {felt}")
         self.integrator: Integrator = INTEGRATORS[task.method.solver](task)
         self.sketch = new_sketch(system)
         self.eq = equations(system, self.integrator.needs, self.sketch.scale, self.sketch.row_scale)
@@ -116,7 +119,7 @@ class Machine:
         zero = {name: 0 for name, value in self.course.contents() if not isinstance(value, np.ndarray)}
         self.course.restore(zero)
         self.course.watch.fired[:] = -np.inf
-        self.course.watch.interval[:] = np.inf
+        self.course.watch.interval[:] = self.course.watch.earlier[:] = np.inf
         self.redundant = []
 
     def _assemble(self) -> None:

@@ -21,6 +21,8 @@ class Method:
     summary: str
     options: dict[str, Any] = field(default_factory=dict)
     order: int = 2
+    #: Whether it has multipliers within its steps, on which forces may depend.
+    multipliers: bool = True
 
 
 METHODS: dict[str, Method] = {
@@ -61,6 +63,7 @@ METHODS: dict[str, Method] = {
             "augmented Lagrangian in canonical momenta (eq. 10.92), explicit Runge-Kutta of order 8",
             options={"project": True, "penalty": None, "omega": 10.0, "damping": 1.0, "iterations": 5},
             order=8,
+            multipliers=False,
         ),
         Method(
             "independent",

@@ -19,6 +19,7 @@ from kempe.solvers import course as co
 #: Compiled code looks up (for Ctrl-C, progress and checkpoints) about this often, in seconds; at first after so many
 #: steps. Checkpoints are written about so often.
 LOOK_UP, FIRST_CHUNK, SAVE_EVERY = 0.3, 200, 30.0
+LARGEST_CHUNK = 10**9
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ def go(
             return co.RUNAWAY
         if looks > 6:
             began, looks, rate = course.now.t, 0, min(rate, course.rate)
-        chunk = max(1, int(chunk * min(10.0, LOOK_UP / max(now - begun, 1e-3))))
+        if code == co.PAUSE:
+            chunk = min(max(1, int(chunk * min(10.0, LOOK_UP / max(now - begun, 1e-3)))), LARGEST_CHUNK)
         if progress:
             progress(course.now.t, course.end)
         if look_up:

@@ -69,6 +69,7 @@ class Watch(Frame):
     taken: Ints  # per switch: 1 where it is taken now
     fired: Floats  # per switch: when it was last taken
     interval: Floats  # per switch: how long before that the time before was
+    earlier: Floats  # per switch: the interval before that
     remembered: Floats  # the step that worked last, by sets of modes
     restitution: Floats  # per constraint row: restitution of the jump, or -1 where it does not jump
     kick: Floats  # per coordinate: impulse of known size
@@ -147,6 +148,7 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int) -> Course:
             np.zeros(3 * G),
             np.zeros(G, dtype=np.int64),
             np.full(G, -np.inf),
+            np.full(G, np.inf),
             np.full(G, np.inf),
             np.zeros(REMEMBERED),
             np.zeros(max(m, 1)),

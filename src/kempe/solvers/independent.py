@@ -164,12 +164,31 @@ def _accelerations(eq, wk, memory):
     return True
 
 
+@compiled
+def _loaded(eq, wk, memory):
+    """Where forces depend on multipliers: the same again until these stand still; whether they do."""
+    n, lam = eq.n, wk.change
+    for _ in range(60 if eq.loaded > 0 else 0):
+        for k in range(eq.m):
+            lam[k] = memory.at.al[n + k]
+        explicit_at(eq, wk, memory.at)
+        if not _accelerations(eq, wk, memory):
+            return False
+        size, change = 1e-300, 0.0
+        for k in range(eq.m):
+            size = max(size, abs(lam[k]))
+            change = max(change, abs(memory.at.al[n + k] - lam[k]))
+        if change <= 1e-14 * size:
+            return True
+    return eq.loaded == 0
+
+
 @piece
 def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float) -> int:
     """The rate of the trial vector, as a stage."""
     course.evaluations += 1
     course.factorisations += 1
-    if not _dependent(eq, wk, memory) or not _accelerations(eq, wk, memory):
+    if not _dependent(eq, wk, memory) or not _accelerations(eq, wk, memory) or not _loaded(eq, wk, memory):
         return FAILED if memory.basis.fresh > 0 else RESELECT
     put_rates(eq, wk, course, memory, int(stage))
     return REACHED
@@ -179,6 +198,8 @@ def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float)
 def start(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
     """The integrated vector of the present state, and its rate as the first stage."""
     n, now = eq.n, course.now
+    if memory.basis.fresh == 0 and eq.hybrids.row.shape[0] > 0:
+        return RESELECT  # other rows may be in force
     copy_state(now, memory.at)
     memory.trial[2 * n] = now.dissipated
     memory.trial[2 * n + 1] = now.supplied

@@ -245,10 +245,11 @@ def _first_crossing_in(eq: Equations, wk: Work, course: Course, a: float, end: f
     watch, G, h = course.watch, eq.hybrids.owner.shape[0], course.now.t - course.before.t
     left, stack, theta = watch.left, watch.stack, watch.theta
     theta[0] = end
+    digits = 1e-13 * (1.0 + abs(course.before.t) / max(h, 1e-300))
     depth, at_once = 1, False
     while depth > 0:
         b, right = theta[depth - 1], stack[depth - 1]
-        narrow = b - a < 1e-7 or depth >= 45
+        narrow = b - a < digits or depth >= 45
         decision, split = CLEAR, 0.5
         for c in range(G):
             if _inside_mode(eq, wk, c):
@@ -490,7 +491,7 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
         if watch.taken[c] == 0:
             continue
         e = h.owner[c]
-        accumulated = _accumulates(h, course, c)
+        accumulated = _accumulates(h, course, c) or _is_plastic(h, wk, c)
         wk.x[h.mode_at[e]] = h.limit[c] if accumulated else h.target[c]
         for k in range(h.kept[e]):
             wk.x[h.mode_at[e] + 1 + k] = wk.latches[h.kept_at[c] + k]
@@ -510,15 +511,32 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
 
 
 @compiled
+def _is_plastic(h, wk, c):
+    """Whether a switch that has a limit does not throw back at all: then that limit is where it leads."""
+    found = False
+    if h.limit[c] >= 0:
+        for k in range(h.impulse_switch.shape[0]):
+            if h.impulse_switch[k] == c:
+                if wk.jumps[h.restitution_at[k]] != 0.0:
+                    return False
+                found = True
+    return found
+
+
+@compiled
 def _accumulates(h, course, c):
     """Whether a switch follows itself ever faster, so that what is left of the sequence is too short to matter."""
     watch, t = course.watch, course.now.t
-    interval, last = t - watch.fired[c], watch.interval[c]
-    watch.fired[c], watch.interval[c] = t, interval
-    if h.limit[c] < 0 or not interval < last:
+    interval, last, earlier = t - watch.fired[c], watch.interval[c], watch.earlier[c]
+    watch.fired[c], watch.interval[c], watch.earlier[c] = t, interval, last
+    if h.limit[c] < 0:
         return False
-    ratio = interval / last
-    return interval * ratio / (1.0 - ratio) < NEGLIGIBLE * (course.end - course.begun) or interval <= 1e-14 * abs(t)
+    if max(interval, last) <= 1e-14 * abs(t):  # for the third time at one instant
+        return True
+    if not interval < last or not last < earlier or not earlier < np.inf:
+        return False
+    ratio = max(interval / last, last / earlier)
+    return interval * ratio / (1.0 - ratio) < NEGLIGIBLE * (course.end - course.begun)
 
 
 @compiled
