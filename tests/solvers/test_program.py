@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -125,7 +124,7 @@ print(*(value.hex() for value in out.tolist()))
     assert process.stdout.split() == [value.hex() for value in outputs_of(program).tolist()]
 
 
-# --- tables -------------------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------------------------
 
 
 def table_of(curve: CubicSpline, period: float = 0.0) -> Table:
@@ -137,12 +136,9 @@ def layout_of(tables: list[Table], slots: list[int], factor: float) -> Layout:
     x = ca.SX.sym("x")
     arguments = compile_function(x, ca.vertcat(*[factor * (k + 1) * x for k in range(len(slots))]))
     places = np.arange(len(slots))
-    given: dict[str, Any] = {
-        name: NOTHING
-        for name in ("v_to", "a_to", "t_to", "c_to", "lam_from", "lam_to", "swift_from", "swift_v_to", "swift_a_to")
-    }
+    unused = ("v_to", "a_to", "t_to", "c_to", "lam_from", "lam_to", "swift_from", "swift_v_to", "swift_a_to")
     return Layout(
-        **given,
+        **dict.fromkeys(unused, NOTHING),
         q_from=np.array([0]),
         q_to=np.array([0]),
         slot_table=np.array(slots),
@@ -212,7 +208,7 @@ def test_slots_read_tables_of_their_own_where_they_say() -> None:
             assert value_of(found[k], at) == pytest.approx(exact, rel=1e-12, abs=1e-11)
 
 
-# --- windows and packed arrays --------------------------------------------------------------------------------------------
+# --- windows and packed arrays --------------------------------------------------------------------------------------
 
 
 @allocating

@@ -16,7 +16,6 @@ import pytest
 from numba.core import caching
 
 from kempe.errors import KempeError
-from kempe.kernels.compiler import cache_directory
 from kempe.solvers import jit, motion
 from kempe.solvers.driver import advance
 from kempe.solvers.frames import Floats, Frame

@@ -114,9 +114,7 @@ class Frame:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(frame_type(type(self)).members.get(name), (types.Array, FrameType)):
-            raise TypeError(
-                f"{type(self).__name__}.{name} cannot be assigned to: fill it, or make a frame with changed()"
-            )
+            raise TypeError(f"{type(self).__name__}.{name} cannot be assigned to: fill it, or use changed()")
         super().__setattr__(name, value)
 
     def fields(self) -> dict[str, Any]:
