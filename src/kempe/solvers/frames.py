@@ -11,7 +11,7 @@ compiled code must not keep them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
@@ -82,7 +82,13 @@ class Frame:
 
     def __init__(self, *given: Any, **named: Any) -> None:
         kind = frame_type(type(self))
-        values = {**dict(zip(kind.members, given, strict=False)), **named}
+        if len(given) > len(kind.members):
+            raise TypeError(f"{type(self).__name__} has {len(kind.members)} fields, not {len(given)}")
+        values = dict(zip(kind.members, given, strict=False))
+        twice = [name for name in named if name in values]
+        if twice:
+            raise TypeError(f"{type(self).__name__}: {twice[0]!r} is given twice")
+        values |= named
         unknown = [name for name in values if name not in kind.members]
         if unknown:
             raise TypeError(f"{type(self).__name__} has no field {unknown[0]!r}")
@@ -102,9 +108,14 @@ class Frame:
                     raise TypeError(f"{type(self).__name__}.{name} must be a {member}")
                 self._table[at] = value.address
                 continue
-            if value.dtype != np.dtype(str(member.dtype)) or value.ndim != member.ndim or not value.flags.c_contiguous:
+            if not _fits(value, member):
                 raise TypeError(f"{type(self).__name__}.{name} must be a contiguous {member}")
             self._table[at : at + 1 + member.ndim] = [value.ctypes.data, *value.shape]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(frame_type(type(self)).members.get(name), (types.Array, FrameType)):
+            raise TypeError(f"{type(self).__name__}.{name} cannot be assigned to: fill it, or use changed()")
+        super().__setattr__(name, value)
 
     def fields(self) -> dict[str, Any]:
         """All fields by name."""
@@ -134,11 +145,37 @@ class Frame:
                 getattr(self, name)[...] = values[name]
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (type(self), self.fields())
+        return _rebuilt, (type(self), {name: _View.of(value) for name, value in self.fields().items()})
+
+
+def _fits(value: Any, member: Any) -> bool:
+    if not isinstance(value, np.ndarray):
+        return False
+    return value.dtype == np.dtype(str(member.dtype)) and value.ndim == member.ndim and value.flags.c_contiguous
+
+
+class _View(NamedTuple):
+    """A part of an array as it is pickled, so that memory that two fields share is shared where it arrives."""
+
+    whole: np.ndarray
+    at: int
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """A view of a whole array of the same type as such; anything else as it is."""
+        whole = getattr(value, "base", None)
+        if not isinstance(whole, np.ndarray) or whole.dtype != value.dtype or not whole.flags.c_contiguous:
+            return value
+        return cls(whole, (value.ctypes.data - whole.ctypes.data) // value.itemsize, value.shape)
+
+    def taken(self) -> np.ndarray:
+        """The part."""
+        return self.whole.reshape(-1)[self.at : self.at + int(np.prod(self.shape))].reshape(self.shape)
 
 
 def _rebuilt(kind: type[Frame], values: dict[str, Any]) -> Frame:
-    return kind(**values)
+    return kind(**{name: value.taken() if isinstance(value, _View) else value for name, value in values.items()})
 
 
 register_model(FrameType)(models.OpaqueModel)

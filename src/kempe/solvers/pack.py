@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
 from kempe.solvers.jit import pasted
@@ -51,7 +52,8 @@ else:
             )
             view.nitems, view.shape = length, cgutils.pack_array(builder, [length])
             view.data = builder.gep(whole.data, [start])
-            return view._getvalue()
+            # a function that counts references counts this one too; all others are not asked to
+            return impl_ret_borrowed(context, builder, signature.return_type, view._getvalue())
 
         return array(array, first, last), codegen
 

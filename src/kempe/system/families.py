@@ -131,7 +131,24 @@ class Family:
         """The part of d/dt(T_v) - T_q that has no accelerations in it."""
         if self.kinetic is None or self.newtonian:
             return ca.SX(self.q.numel(), 1)
-        return ca.jtimes(self.momentum, self.q, self.v) - self._derivative(self.kinetic, self.q).T
+        turning = ca.jtimes(self.momentum, self.q, self.v) + self._derivative(self.momentum, self.t)
+        return turning - self._derivative(self.kinetic, self.q).T
+
+    @cached_property
+    def carried(self) -> ca.SX:
+        """The power that carries a support which the kinetic energy takes as given: d/dt(2 T - T_v v) - T_t.
+
+        By Lagrange's equations T_v v - T changes by Q v - T_t; where T is quadratic in the rates, T_v v = 2 T.
+        """
+        if self.kinetic is None:
+            return ca.SX(0)
+        at_rest = ca.substitute([self.kinetic, self.momentum], [self.v], [ca.SX.zeros(self.v.numel())])
+        power = -self._derivative(self.kinetic, self.t)
+        if not all(e.is_zero() for e in at_rest):
+            excess = 2 * self.kinetic - ca.dot(self.momentum, self.v)
+            power += ca.jtimes(excess, self.q, self.v) + ca.jtimes(excess, self.v, self.a)
+            power += self._derivative(excess, self.t)
+        return power
 
     @cached_property
     def balance(self) -> ca.SX:
@@ -210,6 +227,7 @@ class Family:
         guards = [self.guards, self.guard_rates, self.jumps, self.first_mode] if self.switches else []
         guards += [ca.SX(value) for s in self.switches for value in s.latch.values()]
         stored = [self.weight, self.potential, self.damping, self.force, self.phi, self.arguments, *guards]
+        stored += [] if self.kinetic is None else [self.kinetic]
         return bool(ca.depends_on(_column(stored), self.t))
 
     @cached_property
@@ -236,14 +254,17 @@ class Family:
         if variant == "canonical":
             turned = self.Phi_q.T @ self.own
             turning = ca.jtimes(turned, self.q, self.v) + self._derivative(turned, self.t)
-            changing = ca.jtimes(self.mass @ self.v, self.q, self.v)  # M' v
+            inert = self.mass @ self.v
+            changing = ca.jtimes(inert, self.q, self.v) + self._derivative(inert, self.t)  # M' v
             return [self.applied - self.centrifugal + changing + turning]
         if variant == "energy":
             kinetic = ca.SX(0) if self.kinetic is None else self.kinetic
             supplied = ca.dot(self.force, self.v) + self._derivative(self.weight + self.potential, self.t)
             supplied += ca.dot(self.own, self.Phi_t) if self.n_rows else 0.0
             if self.newtonian and self.kinetic is not None:  # what the varying mass takes is in Q already
-                supplied += ca.jtimes(self.kinetic, self.q, self.v)
+                supplied += ca.jtimes(self.kinetic, self.q, self.v) + self._derivative(self.kinetic, self.t)
+            else:
+                supplied += self.carried
             return [kinetic, self.weight, self.potential, -ca.dot(self.damping, self.v), supplied]
         if variant == "curvature":
             gradient = ca.mtimes(self.Phi_q.T, self.own)
