@@ -74,6 +74,14 @@ def constraint_rank(J: np.ndarray, scale: np.ndarray, row_scale: np.ndarray) -> 
     return rank, gap, (U, s, Vt)
 
 
+def rows_in_force(posed: Posed, q: np.ndarray, time: float) -> np.ndarray:
+    """Which constraint rows hold in the modes in which a motion from rest in a position would begin."""
+    system = posed.system
+    if system.conditions.shape[1]:
+        system.dynamics.put_first_modes(posed.x, q, time, np.zeros(system.n))
+    return system.in_force(posed.x)
+
+
 def mobility(
     model: Model, *, pose: Pose | None = None, time: float = 0.0, parameters: Mapping[str, float] | None = None
 ) -> Mobility:
@@ -87,7 +95,7 @@ def mobility(
         posed.drawn = pose_array(posed.system, pose)
     q = assembled(posed, time)
     system = posed.system
-    own = ~system.drives
+    own = ~system.drives & rows_in_force(posed, q, time)
     J = posed.linear(q, time)[1][own]
     rows = [row for row, mine in zip(system.rows, own, strict=True) if mine]
     row_scale = posed.row_scale[own]

@@ -51,23 +51,29 @@ def new_memory(n: int, m: int) -> Memory:
 
 @piece
 def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
-    """Begin with order 1 from the present state, with a step that suits it."""
+    """Begin from the present state, with the past that constant accelerations would have left: order 2 at once."""
     n, D, now = eq.n, memory.differences, course.now
+    order = min(2, memory.highest)
     if course.fixed > 0.0:
         course.step = course.fixed
     else:
-        fast = 0.0
+        pace = 1e-300
         for i in range(n):
-            fast = max(fast, abs(now.al[i]) / eq.scale[i], abs(now.v[i]) / eq.scale[i] * course.rate)
-        course.step = min(course.step, np.sqrt(0.25 * course.tolerance / max(fast, 1e-300)))
+            pace = max(pace, np.sqrt(abs(now.al[i]) / eq.scale[i]), abs(now.v[i]) / eq.scale[i])
+        # (positions of that past are off the constraints by h^3, which index 3 differentiates twice)
+        power = 1.0 / (order + 1) if memory.stabilised > 0 else 0.5
+        course.step = min(course.step, 0.5 * course.tolerance**power / pace)
+    h = course.step
     for k in range(8):
         for i in range(2 * n):
             D[k, i] = 0.0
     for i in range(n):
+        bent = h * h * now.al[i] if order > 1 else 0.0
         D[0, i], D[0, n + i] = now.q[i], now.v[i]
-        D[1, i], D[1, n + i] = course.step * now.v[i], course.step * now.al[i]
-    memory.spacing = course.step
-    memory.order, memory.taken, memory.matrix_step = 1, 0, 0.0
+        D[1, i], D[1, n + i] = h * now.v[i] - 0.5 * bent, h * now.al[i]
+        D[2, i] = bent
+    memory.spacing = h
+    memory.order, memory.used, memory.taken, memory.matrix_step = order, order, 0, 0.0
     return REACHED
 
 

@@ -259,7 +259,8 @@ def velocities(eq: Equations, wk: Work, start: Start, now: State) -> float:
     for i in range(n):
         weight = unit / eq.scale[i] ** 2
         start.weight[i] = GIVEN * weight if start.is_given[i] > 0.0 else 0.0
-        values[eq.diagonal[i]] += start.weight[i] + (1e-9 * weight if start.unit > 0.0 else weight)
+        light = MASSLESS * weight if start.mass[i] <= 0.0 else 0.0  # (what has no inertia moves as little as may be)
+        values[eq.diagonal[i]] += start.weight[i] + (light if start.unit > 0.0 else weight)
     if factor(eq, wk) == 0:
         return np.inf
     rhs, d = wk.rhs, wk.solution

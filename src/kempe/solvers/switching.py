@@ -65,6 +65,9 @@ TRUST = 0.05
 #: Difference steps for the rates of guards that have to be solved for, as a share of the step.
 DIFFERENCE = 0.01
 
+#: After so many looks within a step what is not decided counts as clear: a guard that lies at zero along a step.
+LOOKS = 500
+
 CLEAR, SPLIT, CROSSES, AT_ONCE = range(4)
 
 
@@ -246,10 +249,10 @@ def _first_crossing_in(eq: Equations, wk: Work, course: Course, a: float, end: f
     left, stack, theta = watch.left, watch.stack, watch.theta
     theta[0] = end
     digits = 1e-13 * (1.0 + abs(course.before.t) / max(h, 1e-300))
-    depth, at_once = 1, False
+    depth, looks, at_once = 1, 0, False
     while depth > 0:
         b, right = theta[depth - 1], stack[depth - 1]
-        narrow = b - a < digits or depth >= 45
+        narrow = b - a < digits or depth >= 45 or looks > LOOKS
         decision, split = CLEAR, 0.5
         for c in range(G):
             if _inside_mode(eq, wk, c):
@@ -280,6 +283,7 @@ def _first_crossing_in(eq: Equations, wk: Work, course: Course, a: float, end: f
             depth -= 1
         elif decision == SPLIT:
             middle = a + split * (b - a)
+            looks += 1
             if look_within(eq, wk, course, middle) == 0:
                 return -1.0
             _copy_row(watch.near, stack[depth])

@@ -65,37 +65,53 @@ class Replay:
             x[first : first + len(system.q_of[k])] = values[:, system.q_of[k]].T
         x[family.at["t"]] = states.t
         x[_places(family, "p")] = self._x[system.x_at[k] : system.x_at[k + 1]][_places(own, "p"), None]
-        x[_places(family, "lam")] = states.multipliers[:, system.rows_of[k]].T
+        x[_places(family, "lam")] = states.multipliers[:, system.lam_of[k]].T
         return x
 
     def _modes(self, k: int, family: Family) -> np.ndarray:
-        """The mode and the latched values of an element at each time: the first mode, then what the events say."""
+        """Mode, latched values and rows in force at each time: the first mode, then what the events say."""
         z = np.zeros((family.z.numel(), len(self.states.t)))
         if not family.modes or not len(self.states.t):
             return z
-        s = self.states
+        s, kept = self.states, slice(1, 1 + len(family.latches))
         start = States(s.t[:1], s.q[:1], s.v[:1], s.a[:1], s.multipliers[:1])
         mode = family.modes[int(self._evaluate(k, family, "first mode", family.first_mode, start, z[:, :1])[0, 0])]
         z[0] = family.modes.index(mode)
+        into = [number for number, switch in enumerate(family.switches) if switch.target == mode]
+        if family.latches and into:
+            z[kept] = self._latched(k, family, into[0], start, z[:, :1])
         for event in self.events:
             if getattr(event, "element", None) != self.system.elements[k].name:
                 continue
             rows = s.t >= event.t
-            kept = self._latched(k, family, mode, event, z[:, rows][:, :1])
+            number = self._number(family, mode, event.mode)
+            if family.latches and rows.any() and number is not None and event.q is not None:
+                q, v = np.atleast_2d(event.q), np.atleast_2d(event.v)
+                state = States(np.array([event.t]), q, v, np.zeros_like(q), np.zeros((1, self.system.m)))
+                z[kept, rows.argmax() :] = self._latched(k, family, number, state, z[:, rows][:, :1])
             mode = event.mode
             z[0, rows] = family.modes.index(mode)
-            z[1:, rows] = kept
+        self._put_rows(k, family, z)
         return z
 
-    def _latched(self, k: int, family: Family, mode: str, event: Any, z: np.ndarray) -> np.ndarray:
-        """The values an element keeps from an event on."""
-        if not family.latches or not z.shape[1]:
-            return z[1:]
-        number, switch = next(
-            (n, s) for n, s in enumerate(family.switches) if (s.source, s.target) == (mode, event.mode)
-        )
-        q, v = np.atleast_2d(event.q), np.atleast_2d(event.v)
-        state = States(np.array([event.t]), q, v, np.zeros_like(q), np.zeros((1, self.system.m)))
+    def _put_rows(self, k: int, family: Family, z: np.ndarray) -> None:
+        """Which rows are in force, as the modes say."""
+        element = self.system.elements[k]
+        for number, row in enumerate(element.conditional_rows()):
+            on = [element.modes.index(mode) for mode in element.row_modes[row]]
+            z[1 + len(family.latches) + number] = np.isin(z[0], on)
+
+    @staticmethod
+    def _number(family: Family, source: str, entered: str) -> int | None:
+        """The switch that led from one mode to another, or to where its sequence ends."""
+        for number, switch in enumerate(family.switches):
+            if switch.source == source and entered in (switch.target, switch.limit):
+                return number
+        return None
+
+    def _latched(self, k: int, family: Family, number: int, state: States, z: np.ndarray) -> np.ndarray:
+        """The values an element keeps when it passes a switch in a state."""
+        switch = family.switches[number]
         values = [switch.latch.get(name, family.z[1 + i]) for i, name in enumerate(family.latches)]
         return self._evaluate(k, family, f"latch {number}", ca.vertcat(*values), state, z).T
 
