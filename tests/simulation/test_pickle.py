@@ -21,20 +21,13 @@ ELSEWHERE = """
 import pickle, sys
 from kempe.simulation.integrators import INTEGRATORS
 from kempe.simulation.methods import METHODS
-from kempe.solvers import course as co
 from kempe.solvers.driver import advance
-from kempe.solvers.jit import address_of
 
 with open(sys.argv[1], "rb") as file:
     runs = pickle.load(file)
 ends = {}
 for name, (eq, wk, course, memory) in runs.items():
-    integrator = INTEGRATORS[METHODS[name].solver]
-    for function, place in zip(integrator.functions, ("begin_at", "step_at", "close_at", "inside_at"), strict=True):
-        setattr(course, place, address_of(function))
-    for function, place in zip(getattr(integrator, "form", ()), ("start_at", "rates_at", "finish_at")):
-        setattr(memory, place, address_of(function))
-    course.memory_at = co.remember(memory)
+    INTEGRATORS[METHODS[name].solver].connect(course, memory)
     course.budget = 10**9
     code = advance(eq, wk, course)
     ends[name] = code, dict(course.contents()), dict(memory.contents())

@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import casadi as ca
+import numba
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
 from kempe.elements.base import Table
 from kempe.kernels import Kernel, compile_function, compiler
-from kempe.solvers.jit import allocating
 from kempe.solvers.pack import pack, part, window
 from kempe.solvers.program import Kernels, Layout, Program, load, make_program, run, size_arguments
 
@@ -211,7 +211,7 @@ def test_slots_read_tables_of_their_own_where_they_say() -> None:
 # --- windows and packed arrays --------------------------------------------------------------------------------------
 
 
-@allocating
+@numba.njit(nogil=True)
 def sum_and_mark(array, first, last):
     """The sum of a window, whose entries are then doubled."""
     seen = window(array, first, last)
@@ -223,7 +223,7 @@ def sum_and_mark(array, first, last):
     return total, seen.shape[0], inner.shape[0]
 
 
-@allocating
+@numba.njit(nogil=True)
 def sums(packed, parts):
     """The sum and the length of each part."""
     found = np.zeros((parts, 2), dtype=np.int64)

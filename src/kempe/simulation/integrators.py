@@ -9,17 +9,24 @@ import numpy as np
 from kempe.simulation.equations import IMPLICIT, with_programs
 from kempe.simulation.task import Task
 from kempe.solvers import bdf as bd
-from kempe.solvers import canonical, independent, lagrangian, radau
+from kempe.solvers import canonical, independent, lagrangian, radau, switching
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import newmark as nm
 from kempe.solvers import runge_kutta as rk
 from kempe.solvers.frames import Frame
 from kempe.solvers.jit import address_of
-from kempe.solvers.output import hermite_within
+from kempe.solvers.output import accumulate, hermite_within
 
 if TYPE_CHECKING:
     from kempe.simulation.machine import Machine
+
+
+def connect_switching(course: co.Course) -> None:
+    """Put the addresses of what looks for switches into a course, where something switches."""
+    if len(course.watch.taken):
+        course.after_step_at = address_of(switching.after_step)
+        course.settle_at = address_of(switching.settle_first)
 
 
 class Integrator:
@@ -28,6 +35,8 @@ class Integrator:
     needs: tuple[str, ...] = ()
     #: Whether its accelerations are less accurate than its motion.
     rough: ClassVar[bool] = False
+    #: Whether it integrates the work of forces itself.
+    adds_up_work: ClassVar[bool] = False
     #: Its compiled functions: begin, step, close, inside.
     functions: ClassVar[tuple] = ()
 
@@ -50,12 +59,20 @@ class Integrator:
     def begin(self, machine: Machine) -> None:
         """Get ready to go on from the consistent state in the course."""
         self.memory = self.new_memory(machine)
-        course, functions = machine.course, (address_of(f) for f in self.functions)
-        course.begin_at, course.step_at, course.close_at, course.inside_at = functions
-        course.memory_at = co.remember(self.memory)
-        course.own_work = 0
+        course = machine.course
+        course.own_work = int(course.audit > 0 and self.adds_up_work)
         course.rough = self.rough
         course.fresh = 1
+        self.connect(course, self.memory)
+
+    @classmethod
+    def connect(cls, course: co.Course, memory: Frame) -> None:
+        """Put the addresses that compiled functions have in this process into a course and its integrator's memory."""
+        course.begin_at, course.step_at, course.close_at, course.inside_at = (address_of(f) for f in cls.functions)
+        course.memory_at = co.remember(memory)
+        connect_switching(course)
+        if course.audit > 0 and course.own_work == 0:
+            course.accumulate_at = address_of(accumulate)
 
     def resumes(self, machine: Machine, code: int) -> bool:
         """Whether a code that is not an end has been dealt with."""
@@ -68,6 +85,7 @@ class Integrator:
 class RungeKutta(Integrator):
     """Explicit Runge-Kutta on one of its forms."""
 
+    adds_up_work = True
     functions = (rk.begin, rk.step, rk.close, rk.inside)
     form: ClassVar[tuple] = (lagrangian.start, lagrangian.rates, lagrangian.finish)
 
@@ -82,29 +100,30 @@ class RungeKutta(Integrator):
         memory.project = options.get("project", self.task.method.name == "auto")
         memory.omega, memory.damping = options.get("omega", 0.0), options.get("damping", 1.0)
         memory.own_refinements = "iterations" in options  # then the user decides how often to refine
-        memory.start_at, memory.rates_at, memory.finish_at = (address_of(f) for f in self.form)
         return memory
+
+    @classmethod
+    def connect(cls, course: co.Course, memory: Frame) -> None:
+        super().connect(course, memory)
+        assert isinstance(memory, rk.Memory)
+        memory.start_at, memory.rates_at, memory.finish_at = (address_of(f) for f in cls.form)
 
     def basis(self, machine: Machine) -> rk.Basis | None:
         """A choice of independent coordinates, for the form that has them."""
         return None
-
-    def begin(self, machine: Machine) -> None:
-        super().begin(machine)
-        machine.course.own_work = int(machine.course.audit > 0)
 
 
 class Canonical(RungeKutta):
     """Canonical momenta."""
 
     needs = ("canonical",)
+    adds_up_work = False
     form = (canonical.start, canonical.rates, canonical.finish)
 
     def begin(self, machine: Machine) -> None:
         super().begin(machine)
         memory, mass, scale = self.memory, machine.start.mass, machine.sketch.scale
         assert isinstance(memory, rk.Memory)
-        machine.course.own_work = 0
         memory.momenta = 1
         memory.integrated = len(memory.y)
         heavy = float(np.max(mass * scale**2)) / scale**2

@@ -14,7 +14,7 @@ from kempe.errors import ConvergenceError, ModelError
 from kempe.simulation.assembling import Pose, assembled, pose_array, pose_of, whole_turns
 from kempe.simulation.equations import equations
 from kempe.simulation.explaining import explain
-from kempe.simulation.integrators import INTEGRATORS, Integrator
+from kempe.simulation.integrators import INTEGRATORS, Integrator, connect_switching
 from kempe.simulation.posing import Posed, checked_inputs, draw, new_sketch
 from kempe.simulation.task import Task
 from kempe.solvers import course as co
@@ -82,6 +82,8 @@ class Machine:
         self._settings()
         self.integrator = INTEGRATORS[self.task.method.solver](self.task)
         self.integrator.prepare(self)
+        connect_switching(self.course)
+        self.course.memory_at = co.remember(self.course.now)  # (not looked at before there is an integrator)
         code = begin(self.eq, self.wk, self.course)
         if code not in (co.REACHED, co.EVENTS_FULL):
             raise ConvergenceError(explain(self, code))
@@ -144,8 +146,12 @@ class Machine:
                 raise ModelError(f"there is no velocity '{name}'; the velocities are {', '.join(rates)}")
             start.given[rates[name]], start.is_given[rates[name]] = value, 1.0
         now.v[:] = start.given
-        mo.first_modes(eq, wk, now)
+        switches = len(eq.hybrids.owner) > 0
+        if switches:
+            mo.first_modes(eq, wk, now)
         st.weigh(eq, wk, start, now, 0.0)
+        if switches:
+            mo.set_rows(eq, wk)
         left = st.velocities(eq, wk, start, now)
         if not left <= 1e-9:
             worst = int(np.argmax(np.abs(wk.rate[: eq.m]) / eq.row_scale)) if eq.m else 0
@@ -153,7 +159,8 @@ class Machine:
                 f"no velocity satisfies all constraints in this position: '{self.system.rows[worst].label}' "
                 "cannot be followed (lock-up)"
             )
-        mo.first_modes(eq, wk, now)
+        if switches:
+            mo.first_modes(eq, wk, now)
 
     def initial(self) -> InitialConditions:
         """What the start differs by from what was asked for; to be asked before the motion begins."""

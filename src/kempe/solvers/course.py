@@ -29,6 +29,8 @@ REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHAT
 #: Where constraints depend on each other, Newton's first corrections move the multipliers by much and the positions by
 #: little, back and forth: so often they may grow.
 PATIENCE = 3
+#: The largest turn within a step, in radians, of bodies that guards depend on.
+TURN = 1.0
 #: How many sets of modes have their last step remembered.
 REMEMBERED = 64
 
@@ -125,6 +127,10 @@ class Course(Frame):
     close_at: Count
     inside_at: Count
     memory_at: Count
+    # what looks for switches after a step, and settles modes at the start (compiled only where something switches)
+    after_step_at: Count
+    settle_at: Count
+    accumulate_at: Count  # what adds up work, for integrators that do not
 
 
 def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int) -> Course:

@@ -12,15 +12,15 @@ from kempe.solvers.course import (
     RUNAWAY,
     SINGULAR,
     STIFFNESS,
+    TURN,
     Course,
     call,
     first_step,
     refinements,
 )
 from kempe.solvers.jit import compiled, piece
-from kempe.solvers.motion import Equations, Work, consistent, copy_state, first_modes, powers, solve_state
-from kempe.solvers.output import accumulate, present_powers, write_until
-from kempe.solvers.switching import TURN, after_step, arm, settle
+from kempe.solvers.motion import Equations, Work, consistent, copy_state, powers, solve_state
+from kempe.solvers.output import write_until
 from kempe.solvers.vectors import copy
 
 #: A motion faster than this many sizes in a step cannot be followed.
@@ -74,7 +74,7 @@ def _accept(eq, course, t):
 @piece
 def advance(eq: Equations, wk: Work, course: Course) -> int:
     """Integrate until the end, an event that stops, or trouble."""
-    memory = course.memory_at
+    memory, switches = course.memory_at, eq.hybrids.owner.shape[0] > 0
     while course.now.t < course.end:
         if course.fresh > 0:
             code = call(course.begin_at, eq, wk, course, memory, 0.0)
@@ -82,6 +82,8 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
                 return code
             course.fresh = 0
             copy(course.now.al, course.edge_now.al)
+            if course.audit > 0 and course.own_work == 0:
+                call(course.accumulate_at, eq, wk, course, memory, -1.0)
         if course.budget <= 0:
             return PAUSE
         course.budget -= 1
@@ -109,9 +111,12 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
         call(course.close_at, eq, wk, course, memory, h)
         _edges(eq, course)
         if course.audit > 0 and course.own_work == 0:
-            accumulate(eq, wk, course)
+            call(course.accumulate_at, eq, wk, course, memory, 0.0)
         # (an accepted step: here a gradient notes down its ends)
-        code = after_step(eq, wk, course)
+        if switches:
+            code = call(course.after_step_at, eq, wk, course, memory, 0.0)
+        else:
+            code = REACHED if write_until(eq, wk, course, t) > 0 else FAILED
         # (a switch, where course.fresh is 1: here it notes down both sides of it)
         if code != REACHED:
             return code
@@ -122,24 +127,20 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
 
 @piece
 def begin(eq: Equations, wk: Work, course: Course) -> int:
-    """From q and v at the start: first modes, consistent values, the first output."""
+    """From q, v and modes at the start: consistent values, modes settled, the first output."""
     now = course.now
-    first_modes(eq, wk, now)
     if not consistent(eq, wk, now, np.inf, refinements(course)) < np.inf:
         return SINGULAR
     copy_state(now, course.before)
     course.step = first_step(eq, course, now)
-    for c in range(course.watch.taken.shape[0]):
-        course.watch.taken[c] = 0
-    code = settle(eq, wk, course)
-    if code != REACHED:
-        return code
+    if eq.hybrids.owner.shape[0] > 0:
+        code = call(course.settle_at, eq, wk, course, course.memory_at, 0.0)
+        if code != REACHED:
+            return code
     course.step = first_step(eq, course, now)
     if course.audit > 0:
         powers(eq, wk, now)
         course.energy = max(course.energy, wk.e[0])
-    arm(eq, wk, course)
     copy_state(now, course.before)
-    present_powers(eq, wk, course)
     course.fresh = 1
     return REACHED if write_until(eq, wk, course, now.t) > 0 else FAILED

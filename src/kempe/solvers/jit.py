@@ -4,7 +4,7 @@
   that it is never optimised again inside a caller) and from Python. Its arguments are frames and single numbers.
 - ``compiled``: compiled into whatever calls it.
 - ``pasted``: the same, for functions that return a view.
-- ``allocating``: called from Python, may allocate.
+- ``entry``: called from Python, with arrays.
 
 Numba checks only the file a function stands in before it trusts a cached copy, although code of other files is
 compiled into it. Here the cache's version is a digest of all solver sources, so an edit anywhere makes all stale, and a
@@ -165,12 +165,6 @@ def pasted(function: Callable[..., Any]) -> Any:
 def entry(function: Callable[..., Any]) -> Any:
     """Compile what Python calls with arrays: no interpreter lock, no exceptions on division, kept on disk."""
     made = numba.njit(**_OPTIONS)(function)
-    return made if PLAIN else _with_cache(made, function)
-
-
-def allocating(function: Callable[..., Any]) -> Any:
-    """As ``entry``, for functions that allocate."""
-    made = numba.njit(nogil=True, error_model="numpy")(function)
     return made if PLAIN else _with_cache(made, function)
 
 

@@ -111,42 +111,27 @@ def write_now(eq: Equations, wk: Work, course: Course) -> int:
     return 1
 
 
-@compiled
-def _powers_of(eq, wk, course, state):
-    """Leave the powers of a state in ``wk.e``.
+@piece
+def accumulate(eq: Equations, wk: Work, course: Course, _: State, number: float) -> int:
+    """Add the work of the last step, from the powers at its ends and at three points between.
 
-    Where constraints move (``audit`` = 2) the multipliers are solved for, since those of implicit methods are not as
-    accurate as their motion.
+    With a negative number: only look at the powers of the present state, from which the next step starts.
     """
-    if course.audit > 1:
-        solve_state(eq, course.beside, state, refinements(course))
-    powers(eq, wk, state)
-
-
-@piece
-def present_powers(eq: Equations, wk: Work, course: Course) -> int:
-    """Evaluate the powers of the present state."""
-    if course.audit > 0 and course.own_work == 0:
-        copy_state(course.now, course.inside)
-        _powers_of(eq, wk, course, course.inside)
-        course.powers[0, 4], course.powers[1, 4] = wk.e[3], wk.e[4]
-    return 1
-
-
-@piece
-def accumulate(eq: Equations, wk: Work, course: Course) -> int:
-    """Add the work of the last step, from the powers at its ends and at three points between."""
     p, now, before = course.powers, course.now, course.before
     h = now.t - before.t
     p[0, 0], p[1, 0] = p[0, 4], p[1, 4]
-    for k in range(1, 5):
+    for k in range(1 if number >= 0.0 else 4, 5):
         if k < 4:
             call(course.inside_at, eq, wk, course, course.memory_at, 0.25 * k)
             course.inside.t = before.t + 0.25 * k * h
         else:
             copy_state(now, course.inside)
-        _powers_of(eq, wk, course, course.inside)
+        if course.audit > 1:
+            # where constraints move, multipliers are solved for: those of implicit methods are not as accurate
+            solve_state(eq, course.beside, course.inside, refinements(course))
+        powers(eq, wk, course.inside)
         p[0, k], p[1, k] = wk.e[3], wk.e[4]
-    now.dissipated = before.dissipated + _work(p[0], 1.0, h)
-    now.supplied = before.supplied + _work(p[1], 1.0, h)
-    return 1
+    if number >= 0.0:
+        now.dissipated = before.dissipated + _work(p[0], 1.0, h)
+        now.supplied = before.supplied + _work(p[1], 1.0, h)
+    return 0

@@ -12,12 +12,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
+import casadi as ca
 import numpy as np
 
 from kempe.kernels.call import call_kernel
 from kempe.kernels.linear import count_operations, factor_kernel, solve_kernel
 from kempe.solvers.frames import Count, Frame, Ints
-from kempe.solvers.jit import allocating, compiled
+from kempe.solvers.jit import compiled
 from kempe.solvers.program import Kernels
 
 #: Up to so many multiplications a factorisation is written out as machine code.
@@ -50,7 +51,7 @@ def plan(
     r, c = back[rows], back[columns]
     sort = np.lexsort((c, r))
     a_start = np.searchsorted(r[sort], np.arange(n + 1)).astype(np.int64)
-    start, column = _fill(n, a_start, c[sort].astype(np.int64))
+    start, column = _fill(n, r, c)
     diagonal = np.array([start[i] + np.searchsorted(column[start[i] : start[i + 1]], i) for i in range(n)], np.int64)
     written_out = np.zeros(3, dtype=np.int64)
     if count_operations(start, diagonal, column) <= WRITTEN_OUT:
@@ -107,51 +108,16 @@ def safe_order(groups: Sequence[np.ndarray], neighbours: Sequence[set[int]], aft
     return np.concatenate([np.zeros(0, np.int64), *(groups[k] for k in [*order, *rest])]).astype(np.int64)
 
 
-@allocating
-def _fill(n, a_start, a_column):
-    """The pattern of L + U, row by row, by the elimination tree."""
-    parent = np.full(n, -1, dtype=np.int64)
-    seen = np.full(n, -1, dtype=np.int64)
-    count = np.ones(n, dtype=np.int64)
-    for i in range(n):
-        seen[i] = i
-        for k in range(a_start[i], a_start[i + 1]):
-            j = a_column[k]
-            while j < i and seen[j] != i:
-                if parent[j] == -1:
-                    parent[j] = i
-                count[i] += 1  # the entry (i, j)
-                count[j] += 1  # and its mirror image (j, i)
-                seen[j] = i
-                j = parent[j]
-    start = np.zeros(n + 1, dtype=np.int64)
-    for i in range(n):
-        start[i + 1] = start[i] + count[i]
-    column = np.zeros(start[n], dtype=np.int64)
-    filled = start[:n].copy()
-    lower = np.zeros(n, dtype=np.int64)
-    seen[:] = -1
-    for i in range(n):  # rows in order: the mirror images of earlier rows have been entered by then
-        seen[i] = i
-        size = 0
-        for k in range(a_start[i], a_start[i + 1]):
-            j = a_column[k]
-            while j < i and seen[j] != i:
-                lower[size] = j
-                size += 1
-                seen[j] = i
-                j = parent[j]
-        found = np.sort(lower[:size])
-        for k in range(size):
-            column[filled[i]] = found[k]
-            filled[i] += 1
-        column[filled[i]] = i
-        filled[i] += 1
-        for k in range(size):
-            # the place of (j, i) is behind the diagonal of row j, which is complete to its left
-            column[filled[found[k]]] = i
-            filled[found[k]] += 1
-    return start, column
+def _fill(n: int, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pattern of L + U of a matrix of symmetric pattern: where each row starts, and its columns."""
+    everything = np.arange(n)
+    r, c = np.concatenate([rows, columns, everything]), np.concatenate([columns, rows, everything])
+    pattern = ca.Sparsity.triplet(n, n, r.tolist(), c.tolist())
+    upper = pattern.ldl(False)[0]  # of L^T, without its diagonal
+    i, j = (np.array(places, dtype=np.int64) for places in upper.get_triplet())
+    r, c = np.concatenate([i, j, everything]), np.concatenate([j, i, everything])
+    sort = np.lexsort((c, r))
+    return np.searchsorted(r[sort], np.arange(n + 1)).astype(np.int64), c[sort]
 
 
 def size(plan: Plan) -> int:

@@ -20,7 +20,6 @@ from kempe.solvers.motion import (
     explicit_values,
     factor,
     project_velocity,
-    set_rows,
     solve_refined,
     violation,
 )
@@ -198,7 +197,8 @@ def weigh(eq: Equations, wk: Work, start: Start, now: State, redundant: float) -
     """Masses and flexibilities in a position, and the shifts of the linear system that follow.
 
     Per row, the flexibility is the stiffest share of Phi_q M^-1 Phi_q^T (massless coordinates left soft); the
-    compliance is a small fraction of it, ``redundant`` in place of the usual one where that is above zero.
+    compliance is a small fraction of it, ``redundant`` in place of the usual one where that is above zero. All rows
+    are seen as if they were in force, and left so.
     """
     n, m = eq.n, eq.m
     for c in range(eq.hybrids.row_at.shape[0]):  # seen as if all were in force
@@ -236,7 +236,6 @@ def weigh(eq: Equations, wk: Work, start: Start, now: State, redundant: float) -
         eq.step_compliance[k] = fraction * eq.flexible[k]
         eq.shift[n + k] = -eq.compliance[k]
         eq.step_shift[n + k] = -eq.step_compliance[k]
-    set_rows(eq, wk)
     return 1
 
 

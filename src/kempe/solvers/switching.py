@@ -25,6 +25,7 @@ from kempe.solvers.course import (
     REACHED,
     REMEMBERED,
     STOPPED,
+    TURN,
     UNSETTLED,
     Course,
     first_step,
@@ -48,11 +49,9 @@ from kempe.solvers.motion import (
     solve_refined,
     solve_state,
 )
-from kempe.solvers.output import present_powers, within, write_now, write_until
+from kempe.solvers.output import within, write_now, write_until
 from kempe.solvers.program import run
 
-#: The largest turn within a step, in radians, of bodies that guards depend on.
-TURN = 1.0
 #: Guards that reach zero within this fraction of the time (or of the step) switch together.
 TOGETHER = 2e-13
 #: A sequence of switches ends in its limit where less than this fraction of the run is left of it.
@@ -344,9 +343,8 @@ def _close_in(eq: Equations, wk: Work, course: Course, a: float, b: float, depth
 @piece
 def arm(eq: Equations, wk: Work, course: Course) -> int:
     """Look at the guards of the present state: where the next step starts from."""
-    if eq.hybrids.owner.shape[0] > 0:
-        look_at(eq, wk, course, course.now)
-        _copy_row(course.watch.near, course.watch.end)
+    look_at(eq, wk, course, course.now)
+    _copy_row(course.watch.near, course.watch.end)
     return 1
 
 
@@ -377,9 +375,17 @@ def _looked_over(eq, wk, course):
 
 
 @piece
-def after_step(eq: Equations, wk: Work, course: Course) -> int:
+def settle_first(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
+    """At the start: take all switches that are due in the first modes."""
+    for c in range(course.watch.taken.shape[0]):
+        course.watch.taken[c] = 0
+    return settle(eq, wk, course)
+
+
+@piece
+def after_step(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
     """Look for switches in the last step and write outputs down; ``course.fresh`` is 1 where the modes changed."""
-    if eq.hybrids.owner.shape[0] > 0 and not _looked_over(eq, wk, course):
+    if not _looked_over(eq, wk, course):
         theta = first_crossing(eq, wk, course)
         if theta < 0.0:
             return FAILED
@@ -437,7 +443,6 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
     else:
         return UNSETTLED
     arm(eq, wk, course)
-    present_powers(eq, wk, course)
     known = watch.remembered[modes_number(eq, wk) % REMEMBERED]
     course.step = min(known, course.largest) if known > 0.0 else first_step(eq, course, now)
     course.fresh = 1
