@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import newmark as nm
 from kempe.solvers import runge_kutta as rk
-from kempe.solvers.frames import Frame
+from kempe.solvers.frames import Frame, put_back
 from kempe.solvers.jit import address_of
 from kempe.solvers.output import accumulate, hermite_within
 
@@ -61,7 +61,7 @@ class Integrator:
         self.memory = self.new_memory(machine)
         course = machine.course
         course.own_work = int(course.audit > 0 and self.adds_up_work)
-        course.rough = self.rough
+        course.rough = self.rough and len(course.watch.taken) > 0
         course.fresh = 1
         self.connect(course, self.memory)
 
@@ -89,14 +89,31 @@ class RungeKutta(Integrator):
     functions = (rk.begin, rk.step, rk.close, rk.inside)
     form: ClassVar[tuple] = (lagrangian.start, lagrangian.rates, lagrangian.finish)
 
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        #: Memory with its single numbers and arrays as they were when it was new.
+        self._as_new: tuple[rk.Memory, Any, Any] | None = None
+
     def prepare(self, machine: Machine) -> None:
         if "penalty" in self.task.options:
             machine.eq.compliance[:] = machine.inverse_penalty()
             machine.shift_rows()
 
     def new_memory(self, machine: Machine) -> rk.Memory:
+        basis = self.basis(machine)
+        if self._as_new is not None and basis is None:  # that of the run before, as if it were new
+            put_back(self._as_new[1])
+            for array, content in self._as_new[2]:
+                array[...] = content
+            return self._as_new[0]
+        memory = self._set_up(rk.new_memory(machine.eq.n, machine.eq.m, basis))
+        arrays = [value for _, value in memory.contents() if isinstance(value, np.ndarray)]
+        self._as_new = memory, memory.snapshot(), [(array, array.copy()) for array in arrays]
+        return memory
+
+    def _set_up(self, memory: rk.Memory) -> rk.Memory:
+        """Put the options in."""
         options = self.task.options
-        memory = rk.new_memory(machine.eq.n, machine.eq.m, self.basis(machine))
         memory.project = options.get("project", self.task.method.name == "auto")
         memory.omega, memory.damping = options.get("omega", 0.0), options.get("damping", 1.0)
         memory.own_refinements = "iterations" in options  # then the user decides how often to refine
@@ -201,6 +218,7 @@ class Auto(RungeKutta):
         return "auto: projection" if self.stiff is None else "auto: radau"
 
     def begin(self, machine: Machine) -> None:
+        self.stiff = None
         super().begin(machine)
         machine.course.stiff = 0.0
 

@@ -21,6 +21,7 @@ from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import start as st
 from kempe.solvers.driver import advance, begin
+from kempe.solvers.frames import put_back
 from kempe.system import System
 
 #: So many events are kept in compiled memory before they are handed over.
@@ -71,6 +72,8 @@ class Machine:
         self.course = co.new_course(self.eq, self.wk, task.grid, EVENTS)
         self.start = st.new_start(self.eq)
         self._at_first = self.eq, self.wk, self.course
+        self._numbers = self.course.snapshot()
+        self._rates = {names[1]: k for k, names in enumerate(system.names)}
         self.redundant: list[str] = []
         self.parameters = system.model.parameter_vector(None)
 
@@ -80,7 +83,6 @@ class Machine:
         """Start at parameter values; raises where there is no start."""
         self.stand(parameters)
         self._settings()
-        self.integrator = INTEGRATORS[self.task.method.solver](self.task)
         self.integrator.prepare(self)
         connect_switching(self.course)
         self.course.memory_at = co.remember(self.course.now)  # (not looked at before there is an integrator)
@@ -113,15 +115,12 @@ class Machine:
 
     def _clear(self) -> None:
         """No trace of a run before."""
-        for name, value in self.course.contents():
-            if name.startswith(("beside.", "outputs.grid")):
-                continue
-            if isinstance(value, np.ndarray):
-                value[...] = 0
-        zero = {name: 0 for name, value in self.course.contents() if not isinstance(value, np.ndarray)}
-        self.course.restore(zero)
-        self.course.watch.fired[:] = -np.inf
-        self.course.watch.interval[:] = self.course.watch.earlier[:] = np.inf
+        put_back(self._numbers)
+        watch = self.course.watch
+        watch.fired[:] = -np.inf
+        watch.interval[:] = watch.earlier[:] = np.inf
+        watch.remembered[:] = 0.0
+        self.course.now.al[:] = 0.0
         self.redundant = []
 
     def _assemble(self) -> None:
@@ -139,7 +138,7 @@ class Machine:
     def _place_velocities(self) -> None:
         """Consistent velocities, the given ones kept as far as possible."""
         eq, wk, start, now = self.eq, self.wk, self.start, self.course.now
-        rates = {names[1]: k for k, names in enumerate(self.system.names)}
+        rates = self._rates
         start.given[:] = start.is_given[:] = 0.0
         for name, value in self.task.velocities.items():
             if name not in rates:

@@ -114,7 +114,7 @@ class Course(Frame):
     last_switch: Real  # when the last switch was met
     fresh: Count  # 1 at the start and after a switch: the integrator begins afresh
     own_work: Count  # 1 where the integrator accumulates work itself
-    rough: Count  # 1 where the accelerations of the integrator are less accurate than its motion
+    rough: Count  # 1 where guards are watched along steps with accelerations less accurate than the motion
     steps: Count
     rejected: Count
     evaluations: Count

@@ -49,12 +49,9 @@ def _next_step(eq, course):
 def _edges(eq, course):
     """The accelerations with which the step is interpolated: solved for where guards are watched along a rough one."""
     copy(course.edge_now.al, course.edge_before.al)
-    if course.rough > 0 and eq.hybrids.owner.shape[0] > 0:
-        copy_state(course.now, course.inside)
-        solve_state(eq, course.beside, course.inside, refinements(course))
-        copy(course.inside.al, course.edge_now.al)
-    else:
-        copy(course.now.al, course.edge_now.al)
+    copy_state(course.now, course.inside)
+    solve_state(eq, course.beside, course.inside, refinements(course))
+    copy(course.inside.al, course.edge_now.al)
 
 
 @compiled
@@ -81,7 +78,8 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
             if code != REACHED:
                 return code
             course.fresh = 0
-            copy(course.now.al, course.edge_now.al)
+            if course.rough > 0:
+                copy(course.now.al, course.edge_now.al)
             if course.audit > 0 and course.own_work == 0:
                 call(course.accumulate_at, eq, wk, course, memory, -1.0)
         if course.budget <= 0:
@@ -109,7 +107,8 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
         if _accept(eq, course, t) != REACHED:
             return RUNAWAY
         call(course.close_at, eq, wk, course, memory, h)
-        _edges(eq, course)
+        if course.rough > 0:
+            _edges(eq, course)
         if course.audit > 0 and course.own_work == 0:
             call(course.accumulate_at, eq, wk, course, memory, 0.0)
         # (an accepted step: here a gradient notes down its ends)

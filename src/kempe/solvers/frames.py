@@ -45,6 +45,8 @@ class FrameType(types.Type):
             self.members[name], self.places[name] = kind, at
             at += 1 + kind.ndim if isinstance(kind, types.Array) else 1
         self.size = at
+        #: Fields whose place compiled code knows: they cannot be exchanged.
+        self.fixed = frozenset(name for name, kind in self.members.items() if not isinstance(kind, types.Number))
         super().__init__(f"{frame.__module__}.{frame.__qualname__}")
 
 
@@ -66,13 +68,13 @@ def _number(place: int, whole: bool) -> property:
     """A single number of a frame as Python sees it: it lives in the table that compiled code reads."""
 
     def read(self: Frame) -> float | int:
-        return int(self._table[place]) if whole else float(self._table.view(np.float64)[place])
+        return int(self._table[place]) if whole else float(self._reals[place])
 
     def write(self: Frame, value: float) -> None:
         if whole:
             self._table[place] = value
         else:
-            self._table.view(np.float64)[place] = value
+            self._reals[place] = value
 
     return property(read, write)
 
@@ -93,6 +95,7 @@ class Frame:
         if unknown:
             raise TypeError(f"{type(self).__name__} has no field {unknown[0]!r}")
         self._table: np.ndarray = np.zeros(kind.size, dtype=np.int64)
+        self._reals: np.ndarray = self._table.view(np.float64)
         self.address: int = self._table.ctypes.data
         self._numba_type_ = kind
         for name, member in kind.members.items():
@@ -113,13 +116,25 @@ class Frame:
             self._table[at : at + 1 + member.ndim] = [value.ctypes.data, *value.shape]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(frame_type(type(self)).members.get(name), (types.Array, FrameType)):
+        if name in frame_type(type(self)).fixed:
             raise TypeError(f"{type(self).__name__}.{name} cannot be assigned to: fill it, or use changed()")
         super().__setattr__(name, value)
 
     def fields(self) -> dict[str, Any]:
         """All fields by name."""
         return {name: getattr(self, name) for name in frame_type(type(self)).members}
+
+    def frames(self) -> list[Frame]:
+        """The frame itself and those within, each once."""
+        found = [self]
+        for value in self.fields().values():
+            if isinstance(value, Frame):
+                found += [frame for frame in value.frames() if frame not in found]
+        return found
+
+    def snapshot(self) -> list[tuple[Frame, np.ndarray]]:
+        """The single numbers of the frame and of those within, to be put back by ``put_back``."""
+        return [(frame, frame._table.copy()) for frame in self.frames()]
 
     def changed(self: F, **changes: Any) -> F:
         """The same frame with some fields in place of its own; arrays are shared."""
@@ -172,6 +187,12 @@ class _View(NamedTuple):
     def taken(self) -> np.ndarray:
         """The part."""
         return self.whole.reshape(-1)[self.at : self.at + int(np.prod(self.shape))].reshape(self.shape)
+
+
+def put_back(snapshot: list[tuple[Frame, np.ndarray]]) -> None:
+    """Give frames the single numbers that they had at a snapshot; their arrays stay as they are."""
+    for frame, table in snapshot:
+        frame._table[:] = table
 
 
 def _rebuilt(kind: type[Frame], values: dict[str, Any]) -> Frame:

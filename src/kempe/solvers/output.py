@@ -53,7 +53,11 @@ def within(eq: Equations, wk: Work, course: Course, theta: float) -> int:
 @piece
 def hermite_within(eq: Equations, wk: Work, course: Course, memory: State, theta: float) -> int:
     """The interpolant of integrators that have none of their own."""
-    hermite(theta, course.now.t - course.before.t, course.edge_before, course.edge_now, course.inside)
+    h = course.now.t - course.before.t
+    if course.rough > 0:
+        hermite(theta, h, course.edge_before, course.edge_now, course.inside)
+    else:
+        hermite(theta, h, course.before, course.now, course.inside)
     for k in range(eq.n, eq.n + eq.m):
         course.inside.al[k] = (1.0 - theta) * course.before.al[k] + theta * course.now.al[k]
     return 0
