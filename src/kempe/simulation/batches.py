@@ -71,6 +71,7 @@ class Batch:
         self.system, self.task, self.quantities = compiled(model), task, quantities
         size = len(next(iter(columns.values())))
         self.vectors = [model.parameter_vector({k: c[i] for k, c in columns.items()}) for i in range(size)]
+        self.x, self.drawn, self.sound = self.system.inputs_of(np.array(self.vectors))
         self.places = [_place(self.system, name) for name in quantities]
         self.values = np.full((size, len(task.grid), len(quantities)), np.nan)
         self.ok = np.zeros(size, dtype=bool)
@@ -81,7 +82,8 @@ class Batch:
         """Run one design and keep what is wanted of it."""
         record = Record()
         try:
-            machine.begin(self.vectors[design])
+            known = (self.x[design], self.drawn[design]) if self.sound[design] else None
+            machine.begin(self.vectors[design], known)
             code = go(machine, record)
             if code not in (co.REACHED, co.STOPPED):
                 finished(machine, record, code, None)

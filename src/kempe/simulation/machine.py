@@ -79,9 +79,12 @@ class Machine:
 
     # --- the start -------------------------------------------------------------------------------------------------
 
-    def begin(self, parameters: np.ndarray) -> None:
-        """Start at parameter values; raises where there is no start."""
-        self.stand(parameters)
+    def begin(self, parameters: np.ndarray, inputs: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+        """Start at parameter values; raises where there is no start.
+
+        ``inputs`` are the numbers and the sketch at these values, where they are known and checked already.
+        """
+        self.stand(parameters, inputs)
         self._settings()
         self.integrator.prepare(self)
         connect_switching(self.course)
@@ -92,12 +95,12 @@ class Machine:
         self._weigh_pivots()
         self.integrator.begin(self)
 
-    def stand(self, parameters: np.ndarray) -> None:
+    def stand(self, parameters: np.ndarray, inputs: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         """Stand assembled and with consistent velocities where the motion begins."""
         self.parameters = parameters
         self.eq, self.wk, self.course = self._at_first
         self._clear()
-        x, drawn = checked_inputs(self.system, parameters)
+        x, drawn = checked_inputs(self.system, parameters) if inputs is None else inputs
         draw(self.system, self.sketch, x, drawn)
         self.wk.x[:] = x
         if self.task.start is not None:
@@ -194,18 +197,19 @@ class Machine:
     def _weigh_pivots(self) -> None:
         """Learn from the factors at the start: which constraints depend on others, what no inertia resists."""
         eq, n, plan = self.eq, self.eq.n, self.eq.plan
-        mo.evaluate(eq, self.wk, self.course.now)
+        if not st.has_odd_pivots(eq, self.wk, self.course.now):
+            return
         pivot = np.zeros(len(plan.order))
         pivot[plan.order] = 1.0 / np.abs(self.wk.lu[plan.diagonal])  # the factors hold reciprocals
         massless = eq.shift[:n]
-        loose = np.flatnonzero((massless > 0) & (pivot[:n] < 1e3 * massless))
+        loose = np.flatnonzero((massless > 0) & (pivot[:n] < st.ODD_MASS * massless))
         if len(loose):
             listed = ", ".join(f"'{self.system.names[k][0]}'" for k in loose[:4])
             raise ModelError(
                 f"no inertia resists the motion of {listed}; "
                 "give these parts mass and inertia, or hold them with a joint"
             )
-        weak = np.flatnonzero((pivot[n:] < 1e-6 * eq.flexible) & self.system.in_force(self.wk.x))
+        weak = np.flatnonzero((pivot[n:] < st.ODD_ROW * eq.flexible) & self.system.in_force(self.wk.x))
         self.redundant = [self.system.rows[k].label for k in weak]
         if self.redundant:
             self.course.redundant = 1

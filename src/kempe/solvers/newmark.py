@@ -241,7 +241,7 @@ def _project(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) 
 def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
     """One step."""
     if abs(h - memory.matrix_step) < 1e-9 * h:
-        memory.matrix_step = h
+        h = memory.matrix_step  # a difference of rounding is not worth a new matrix
     if memory.last_step > 0.0 and memory.last_step != h:
         # the algorithmic acceleration belongs to a time that depends on the step
         for i in range(eq.n):

@@ -30,6 +30,8 @@ from kempe.solvers.program import Layout, Program, load, run
 CLOSED = 1e-12
 #: What a coordinate without inertia gets in the linear system, as a fraction of the largest inertia.
 MASSLESS = 1e-10
+#: A pivot below this many times its shift, or this fraction of a row's flexibility, is not what it should be.
+ODD_MASS, ODD_ROW = 1e3, 1e-6
 #: How much more a given velocity weighs than the kinetic energy of others.
 GIVEN = 1e4
 
@@ -237,6 +239,21 @@ def weigh(eq: Equations, wk: Work, start: Start, now: State, redundant: float) -
         eq.shift[n + k] = -eq.compliance[k]
         eq.step_shift[n + k] = -eq.step_compliance[k]
     return 1
+
+
+@piece
+def has_odd_pivots(eq: Equations, wk: Work, now: State) -> int:
+    """Whether some pivot of the linear system shows constraints that depend on others, or a motion without inertia."""
+    evaluate(eq, wk, now)
+    plan, n = eq.plan, eq.n
+    for k in range(plan.order.shape[0]):
+        i, pivot = plan.order[k], 1.0 / abs(wk.lu[plan.diagonal[k]])  # the factors hold reciprocals
+        if i < n:
+            if eq.shift[i] > 0.0 and pivot < ODD_MASS * eq.shift[i]:
+                return 1
+        elif pivot < ODD_ROW * eq.flexible[i - n]:
+            return 1
+    return 0
 
 
 @piece

@@ -218,6 +218,19 @@ class System:
             start[self._start_at] = values[split:]
         return x, start
 
+    def inputs_of(self, designs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for a table of parameter values, a row per design; and which designs are finite and positive."""
+        x, start = (np.repeat(one[None], len(designs), axis=0) for one in (self.template, self._start))
+        if self._number_at or self._start_at:
+            values = np.array(self.numbers_of_parameters(designs.T), dtype=float).T
+            split = len(self._number_at)
+            x[:, self._number_at] = values[:, :split]
+            start[:, self._start_at] = values[:, split:]
+        sound = np.isfinite(x).all(axis=1) & np.isfinite(start).all(axis=1)
+        if self.positives:
+            sound &= (np.array(self.positives_of_parameters(designs.T), dtype=float) > 0).all(axis=0)
+        return x, start, sound
+
     # --- programs ----------------------------------------------------------------------------------------------
 
     def _variant(self, k: int, name: str) -> Variant:
