@@ -170,13 +170,18 @@ def copy_state(source, target):
     target.supplied = source.supplied
 
 
-@piece
-def place(eq: Equations, wk: Work, state: State) -> int:
-    """Put a state into the inputs, with its multipliers where forces depend on them."""
+@compiled
+def _place(eq, wk, state):
     load(eq.layout, state.q, state.t, wk.x, wk.y)
     load_rates(eq.layout, state.v, wk.x)
     if eq.loaded > 0:
         load_multipliers(eq.layout, window(state.al, eq.n, eq.n + eq.m), wk.x)
+
+
+@piece
+def place(eq: Equations, wk: Work, state: State) -> int:
+    """Put a state into the inputs, with its multipliers where forces depend on them."""
+    _place(eq, wk, state)
     return 1
 
 
@@ -287,8 +292,9 @@ def explicit_at(eq: Equations, wk: Work, state: State) -> int:
 
 @piece
 def evaluate(eq: Equations, wk: Work, state: State) -> int:
-    """Run the explicit program at a state and factor its matrix; 0 when that failed."""
-    explicit_at(eq, wk, state)
+    """Run the explicit program at a state and factor its matrix; 0 when that failed (called most: no pieces)."""
+    _place(eq, wk, state)
+    run(eq.explicit, wk.x, wk.y, wk.out)
     return factor(eq, wk)
 
 
