@@ -323,3 +323,23 @@ def test_an_event_that_stops_some(method):
         for name in ("stone.y", "stone.x"):
             assert np.array_equal(runs[name][k][reached], one.array(name)[: reached.sum()])
             assert np.isnan(runs[name][k][~reached]).all()
+
+
+def test_ctrl_c_keeps_what_exists():
+    m = kp.Mechanism("pendulum", gravity=(0, -9.81))
+    length = m.parameter("length", 0.5)
+    body = m.body("b", 1.0, 0.1, at=(length, 0))
+    m.revolute("O", m.ground, body, on_i=(0, 0), on_j=(-length, 0))
+
+    def interrupt(done: int, of: int) -> None:
+        assert 0 < done <= of == 200
+        raise KeyboardInterrupt
+
+    designs = {"length": np.linspace(0.3, 0.8, 200)}
+    runs = kp.run_many(m, designs, ["b.angle", "O.force", "energy.balance"], 20.0, workers=1, progress=interrupt)
+    assert 0 < runs.ok.sum() < 200
+    assert all(runs.reasons[int(k)] == "not run" for k in np.flatnonzero(~runs.ok))
+    first = int(np.flatnonzero(runs.ok)[0])
+    alone = m.simulate(20.0, parameters={"length": designs["length"][first]})
+    for name in ("b.angle", "O.force", "energy.balance"):
+        assert np.array_equal(runs[name][first], alone.array(name))
