@@ -374,3 +374,10 @@ def test_velocities_not_given_are_those_of_least_kinetic_energy():
     result = m.simulate(1.0)
     assert result.array("p0.vx")[0] == pytest.approx(0.75, abs=1e-13)
     assert result.array("p1.vx")[0] == pytest.approx(0.25, abs=1e-13)
+
+
+@pytest.mark.parametrize("ask", ["equilibrium", "linearise", "modes"])
+def test_questions_that_do_not_know_loads_say_so(ask):
+    m, _, _ = block(belt=0.5)
+    with pytest.raises(kp.ModelError, match="depend on a joint's load can be simulated only, so far: 'dry'"):
+        getattr(m, ask)()

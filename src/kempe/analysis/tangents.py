@@ -34,7 +34,11 @@ class Explicit(NamedTuple):
 
 def settle(posed: Posed, at: State) -> None:
     """Put every switching element into the mode in which a motion from this state would begin."""
-    posed.system.dynamics.put_first_modes(posed.x, at.q, at.t, at.v)
+    system = posed.system
+    if system.dynamics.loaded:
+        felt = ", ".join(f"'{e.name}'" for e, f in zip(system.elements, system.families, strict=True) if f.loaded)
+        raise ModelError(f"forces that depend on a joint's load can be simulated only, so far: {felt}")
+    system.dynamics.put_first_modes(posed.x, at.q, at.t, at.v)
 
 
 def explicit(posed: Posed, at: State) -> Explicit:
