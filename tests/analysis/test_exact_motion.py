@@ -394,3 +394,24 @@ def test_four_bar_keeps_its_energy_for_a_thousand_turns(method, tolerance, close
     energy = result.array("energy.kinetic")
     assert np.abs(energy / energy[0] - 1).max() < close
     assert result.stats["largest violation"] < 1e-12
+
+
+def test_a_pinion_rolls_down_a_rack_that_is_the_ground():
+    slope = np.radians(30)
+    along = (np.cos(slope), -np.sin(slope))
+    m = kp.Mechanism("rolling", gravity=(0, -9.81))
+    disk = m.body("disk", 2.0, 0.5 * 2.0 * 0.3**2)
+    m.pin_in_slot("line", m.ground, disk, axis=along, at=(0, 0))
+    m.rack_and_pinion("teeth", disk, m.ground, radius=0.3, axis=along)
+    result = m.simulate(1.0)
+    down = 2 / 3 * 9.81 * np.sin(slope)
+    assert np.hypot(result.array("disk.ax"), result.array("disk.ay")) == pytest.approx(down, rel=1e-12)
+    assert np.abs(result.array("disk.alpha")) == pytest.approx(down / 0.3, rel=1e-12)
+
+
+@pytest.mark.parametrize("s", [-1.7, -0.33, 0.0, 0.41, 1.5, 1.9])
+def test_a_bead_drawn_on_its_wire_stays_there(s):
+    m = kp.Mechanism("bead", gravity=(0, -9.81))
+    bead = m.point("bead", at=(s, s * s / 2), mass=0.7)
+    m.point_on_curve("wire", m.ground, bead, curve=kp.curve(lambda u: (u, u * u / 2), span=(-2.0, 2.0)))
+    assert m.simulate(0.1).array("bead.x")[0] == pytest.approx(s, abs=1e-12)

@@ -136,10 +136,22 @@ def _nearest(base: Marker, profile: Curve, target: Marker) -> float:
     """The curve parameter whose point is nearest to the follower in the drawn pose."""
     source = DrawnSource()
     frame, goal = base.symbolic(source), target.symbolic(source).r
+
+    def gaps(places: Any) -> np.ndarray:
+        found = ca.horzcat(*[_world(frame, profile.at(float(s))) - goal for s in places])
+        return evaluate([found[k] for k in range(found.numel())]).reshape(-1, 2)
+
     samples = np.linspace(*profile.span, 361)
-    gaps = ca.horzcat(*[_world(frame, profile.at(s)) - goal for s in samples])
-    values = evaluate([gaps[k] for k in range(gaps.numel())]).reshape(-1, 2)
-    return float(samples[int(np.argmin(np.hypot(*values.T)))])
+    s, near = float(samples[int(np.argmin(np.hypot(*gaps(samples).T)))]), 1e-3 * (samples[1] - samples[0])
+    for _ in range(12):  # Gauss and Newton: a point that is drawn on the curve is found to the last digit
+        before, gap, behind = gaps([s - near, s, s + near])
+        slope = (behind - before) / (2.0 * near)
+        step = -float(gap @ slope) / max(float(slope @ slope), 1e-300)
+        trial = float(np.clip(s + step, *profile.span))
+        if not np.hypot(*gaps([trial])[0]) < np.hypot(*gap):
+            break
+        s = trial
+    return s
 
 
 class PointOnCurve(Contact):

@@ -266,7 +266,8 @@ class Belt(Gear):
 class RackAndPinion(Element):
     """A rack j that moves by ``radius`` times the pinion's turn along the rack's axis (drawn world direction).
 
-    The pinion is i; a positive turn moves the rack along the axis. Positions and angles count from the drawn pose.
+    The pinion is i; a positive turn moves the rack along the axis, as seen from the pinion's origin: on a rack that
+    does not move, the ground say, the pinion rolls. Positions and angles count from the drawn pose.
     """
 
     rows = ("ratio",)
@@ -279,15 +280,17 @@ class RackAndPinion(Element):
         base = Ground() if frame is None else as_carrier(frame, f"{what}: the frame")
         guide = base.at_world((0.0, 0.0), axis)
         slid, turned = Displacement(guide, rack.at((0.0, 0.0))), Angle(guide, pinion.at((0.0, 0.0)))
+        centre = Displacement(guide, pinion.at((0.0, 0.0)))
         if base is pinion or base is rack:
             raise ModelError(f"{what}: the frame must be another part than the pinion and the rack")
         r = number(radius, f"{what}: radius")
         if evaluate([r])[0] == 0.0:
             raise ModelError(f"{what}: the radius must not be zero")
-        super().__init__(name, i=turned, j=slid, radius=r, constant=plain(drawn_value(slid) - r * drawn_value(turned)))
+        drawn = plain(drawn_value(slid) - drawn_value(centre) - r * drawn_value(turned))
+        super().__init__(name, i=turned, j=slid, centre=centre, radius=r, constant=drawn)
 
     def phi(self, x: Any) -> Any:
-        return x.j.value - x.radius * x.i.value - x.constant
+        return x.j.value - x.centre.value - x.radius * x.i.value - x.constant
 
 
 class Coupler(Element):
