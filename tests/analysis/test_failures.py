@@ -256,3 +256,17 @@ def test_an_interrupted_run_keeps_what_it_has():
     assert result.status == "interrupted" and not result.success
     assert "interrupted at t = " in result.message
     assert finite(result) and len(result) < 1000
+
+
+@pytest.mark.parametrize("method", ["auto", "augmented", "radau", "bdf", "alpha", "independent"])
+def test_drivers_that_contradict_each_other_are_no_success(method):
+    m = kp.Mechanism("two drivers")
+    body = m.body("b", mass=1, inertia=1)
+    m.revolute("O", m.ground, body, at=(0, 0))
+    m.driver("one", body.angle, lambda t: t)
+    m.driver("two", body.angle, lambda t: t + kp.if_else(t > 0.5, (t - 0.5) ** 3, 0.0))
+    try:
+        result = m.simulate(1.0, method=method)
+    except kp.ConvergenceError as error:
+        result = error.result
+    assert not result.success and result.status in ("violated", "failed")

@@ -12,7 +12,7 @@ import numpy as np
 from kempe.errors import ConvergenceError
 from kempe.results import Result
 from kempe.results.provenance import versions
-from kempe.simulation.explaining import explain
+from kempe.simulation.explaining import explain, worst_row
 from kempe.simulation.machine import InitialConditions, Machine
 from kempe.solvers import course as co
 
@@ -20,6 +20,8 @@ from kempe.solvers import course as co
 #: steps. Checkpoints are written about so often.
 LOOK_UP, FIRST_CHUNK, SAVE_EVERY = 0.3, 200, 30.0
 LARGEST_CHUNK = 10**9
+#: A run in which constraints were violated by more than this, in mechanism sizes, was no success.
+VIOLATED = 1e-3
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,13 @@ def go(
 
 def finished(machine: Machine, record: Record, code: int, initial: InitialConditions | None) -> Result:
     """The result of a run that ended with a code; raises where that is a failure."""
+    if code == co.REACHED and machine.course.violation > VIOLATED:
+        name, _ = worst_row(machine)
+        message = (
+            f"joints were violated by up to {machine.course.violation:.2g} mechanism sizes on the way, at the end most "
+            f"of all '{name}': constraints that contradict each other cannot all be met; do not trust this motion"
+        )
+        return result(machine, record, "violated", message, initial)
     if code == co.REACHED:
         return result(machine, record, "complete", "the whole time span was covered", initial)
     if code == co.STOPPED:
