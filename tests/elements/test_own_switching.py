@@ -381,3 +381,38 @@ def test_questions_that_do_not_know_loads_say_so(ask):
     m, _, _ = block(belt=0.5)
     with pytest.raises(kp.ModelError, match="depend on a joint's load can be simulated only, so far: 'dry'"):
         getattr(m, ask)()
+
+
+@pytest.mark.parametrize(
+    ("switch", "says"),
+    [
+        (lambda g: kp.Switch("flyin", g, "flying"), "a mode 'flyin'; it has 'flying', 'resting'"),
+        (lambda g: kp.Switch("flying", g, "rest"), "a mode 'rest'"),
+        (lambda g: kp.Switch("flying", g, "flying", limit="rest"), "a mode 'rest'"),
+        (lambda g: kp.Switch("flying", g, "flying", jump={"gpa": 0.5}), "a row 'gpa'; it has 'gap'"),
+        (lambda g: kp.Switch("flying", g, "flying", latch={"speed": g}), "a latch 'speed'; it has none"),
+    ],
+)
+def test_misspelt_names_in_switches_are_told_when_the_element_is_added(switch, says):
+    class Misspelt(Floor):
+        def switches(self, x: Any) -> list[kp.Switch]:
+            return [switch(x.point.r[1])]
+
+    m = kp.Mechanism("ball", gravity=(0, -G))
+    with pytest.raises(kp.ModelError, match=f"misspelt 'floor'.*{says}"):
+        m.add(Misspelt("floor", m.point("p", at=(0, 1.0), mass=1.0), 0.5))
+
+
+def test_of_two_ways_out_of_a_mode_at_one_instant_one_is_taken():
+    class Fork(kp.Element):
+        modes = ("start", "left", "right")
+
+        def __init__(self, name: str, point: Any) -> None:
+            super().__init__(name, point=point)
+
+        def switches(self, x: Any) -> list[kp.Switch]:
+            return [kp.Switch("start", x.point.r[1], "left"), kp.Switch("start", 2.0 * x.point.r[1], "right")]
+
+    m = kp.Mechanism("fork", gravity=(0, -G))
+    m.add(Fork("fork", m.point("p", at=(0, 1.0), mass=1.0)))
+    assert [event.mode for event in m.simulate(1.0).events] == ["left"]

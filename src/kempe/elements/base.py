@@ -610,8 +610,25 @@ def trace(element: Element) -> None:
     equations = (element.weight, element.potential, element.damping, element.force, element.outputs, element.switches)
     for equation in equations:
         equation(view)
+    check_switches(element, element.switches(view))
     if key is not None:
         _traced.add(key)
+
+
+def check_switches(element: Element, switches: Sequence[Switch]) -> None:
+    """Modes, rows and kept values that switches name must be the element's own: a misspelt row would just not jump."""
+    named = [("mode", element.modes, s.source) for s in switches] + [
+        ("mode", element.modes, s.target) for s in switches
+    ]
+    named += [("mode", element.modes, s.limit) for s in switches if s.limit is not None]
+    named += [("row", element.rows, row) for s in switches for row in s.jump]
+    named += [("latch", element.latches, name) for s in switches for name in s.latch]
+    named += [("row", element.rows, row) for row in element.row_modes]
+    named += [("mode", element.modes, mode) for modes in element.row_modes.values() for mode in modes]
+    for what, known, name in named:
+        if name not in known:
+            there = ", ".join(f"'{k}'" for k in known) or "none"
+            raise ModelError(f"{element.kind} '{element.name}': its switches name a {what} '{name}'; it has {there}")
 
 
 def check_name(name: Any, what: str) -> str:

@@ -151,7 +151,7 @@ class Machine:
         switches = len(eq.hybrids.owner) > 0
         if switches:
             mo.first_modes(eq, wk, now)
-        st.weigh(eq, wk, start, now, 0.0)
+        st.weigh(eq, wk, start, now)
         if switches:
             mo.set_rows(eq, wk)
         left = st.velocities(eq, wk, start, now)

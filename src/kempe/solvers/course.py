@@ -31,6 +31,8 @@ REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHAT
 PATIENCE = 3
 #: The largest turn within a step, in radians, of bodies that guards depend on.
 TURN = 1.0
+#: So deep intervals are split within each other; two more rows of that stack are scratch.
+DEEPEST = 46
 #: How many sets of modes have their last step remembered.
 REMEMBERED = 64
 
@@ -109,7 +111,6 @@ class Course(Frame):
     rate: Real  # the fastest motion, in sizes per time
     energy: Real  # the largest kinetic energy seen, or the least that counts
     violation: Real  # the largest constraint violation seen at the end of a step
-    impulses: Real  # energy taken by jumps
     stiff: Real  # signs of stiffness; below zero: not looked for
     last_switch: Real  # when the last switch was met
     fresh: Count  # 1 at the start and after a switch: the integrator begins afresh
@@ -149,8 +150,8 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int) -> Course:
         beside=beside(wk),
         watch=Watch(
             *(np.zeros(3 * G) for _ in range(3)),
-            np.zeros((48, 3 * G)),
-            np.zeros(48),
+            np.zeros((DEEPEST + 2, 3 * G)),
+            np.zeros(DEEPEST + 2),
             np.zeros(3 * G),
             np.zeros(G, dtype=np.int64),
             np.full(G, -np.inf),

@@ -13,6 +13,7 @@ from kempe.solvers import sparse_lu
 from kempe.solvers.course import FAILED, REACHED, RESELECT, Course
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.lagrangian import put_rates
+from kempe.solvers.lagrangian import start as lagrangian_start
 from kempe.solvers.motion import Equations, Work, copy_state, explicit_at, violation_at
 from kempe.solvers.runge_kutta import STAGES, Basis, Memory
 from kempe.solvers.vectors import copy
@@ -197,15 +198,9 @@ def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float)
 @piece
 def start(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
     """The integrated vector of the present state, and its rate as the first stage."""
-    n, now = eq.n, course.now
     if memory.basis.fresh == 0 and eq.hybrids.row.shape[0] > 0:
         return RESELECT  # other rows may be in force
-    copy_state(now, memory.at)
-    memory.trial[2 * n] = now.dissipated
-    memory.trial[2 * n + 1] = now.supplied
-    code = rates(eq, wk, course, memory, 0.0)
-    copy(memory.at.al, now.al)
-    return code
+    return lagrangian_start(eq, wk, course, memory, 0.0)
 
 
 @piece

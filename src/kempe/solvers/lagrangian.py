@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.course import FAILED, REACHED, SINGULAR, Course
+from kempe.solvers.course import FAILED, REACHED, SINGULAR, Course, call
 from kempe.solvers.jit import piece
 from kempe.solvers.motion import (
     Equations,
@@ -57,12 +57,12 @@ def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float)
 
 @piece
 def start(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
-    """The integrated vector of the present state, and its rate as the first stage."""
+    """The integrated vector of the present state, and its rate by the form at hand as the first stage."""
     n, now = eq.n, course.now
     copy_state(now, memory.at)
     memory.trial[2 * n] = now.dissipated
     memory.trial[2 * n + 1] = now.supplied
-    code = rates(eq, wk, course, memory, 0.0)
+    code = call(memory.rates_at, eq, wk, course, course.memory_at, 0.0)
     copy(memory.at.al, now.al)
     return code
 

@@ -195,12 +195,11 @@ def assemble(eq: Equations, wk: Work, start: Start, now: State) -> int:
 
 
 @piece
-def weigh(eq: Equations, wk: Work, start: Start, now: State, redundant: float) -> int:
+def weigh(eq: Equations, wk: Work, start: Start, now: State) -> int:
     """Masses and flexibilities in a position, and the shifts of the linear system that follow.
 
     Per row, the flexibility is the stiffest share of Phi_q M^-1 Phi_q^T (massless coordinates left soft); the
-    compliance is a small fraction of it, ``redundant`` in place of the usual one where that is above zero. All rows
-    are seen as if they were in force, and left so.
+    compliance is a small fraction of it. All rows are seen as if they were in force, and left so.
     """
     n, m = eq.n, eq.m
     for c in range(eq.hybrids.row_at.shape[0]):  # seen as if all were in force
@@ -228,14 +227,13 @@ def weigh(eq: Equations, wk: Work, start: Start, now: State, redundant: float) -
             typical += np.log(most[k])
             count += 1
     typical = np.exp(typical / count) if count > 0 else 1.0
-    fraction = redundant if redundant > 0.0 else SHIFT
     for i in range(n):
         eq.shift[i] = 0.0 if start.mass[i] > 0.0 else MASSLESS * start.unit / eq.scale[i] ** 2
         eq.step_shift[i] = eq.shift[i]
     for k in range(m):
         eq.flexible[k] = max(least[k] if least[k] < np.inf else typical, 1e-4 * most[k])
         eq.compliance[k] = SHIFT * eq.flexible[k]
-        eq.step_compliance[k] = fraction * eq.flexible[k]
+        eq.step_compliance[k] = eq.compliance[k]
         eq.shift[n + k] = -eq.compliance[k]
         eq.step_shift[n + k] = -eq.step_compliance[k]
     return 1

@@ -20,6 +20,7 @@ import numpy as np
 
 from kempe.solvers.course import (
     CHATTERING,
+    DEEPEST,
     EVENTS_FULL,
     FAILED,
     REACHED,
@@ -51,6 +52,7 @@ from kempe.solvers.motion import (
 )
 from kempe.solvers.output import within, write_now, write_until
 from kempe.solvers.program import run
+from kempe.solvers.vectors import copy
 
 #: Guards that reach zero within this fraction of the time (or of the step) switch together.
 TOGETHER = 2e-13
@@ -100,7 +102,7 @@ def look_within(eq: Equations, wk: Work, course: Course, theta: float) -> int:
         # rates along multipliers are differences of solutions
         h = course.now.t - course.before.t
         first = min(max(theta - DIFFERENCE, 0.0), 1.0 - 2.0 * DIFFERENCE)
-        left, right = course.watch.stack[46], course.watch.stack[47]
+        left, right = course.watch.stack[DEEPEST], course.watch.stack[DEEPEST + 1]
         for k in range(3):
             if within(eq, wk, course, first + k * DIFFERENCE) != 0:
                 return 0
@@ -124,7 +126,7 @@ def look_within(eq: Equations, wk: Work, course: Course, theta: float) -> int:
     _solve_inside(eq, course)
     look_at(eq, wk, course, course.inside)
     if eq.hybrids.any_solved > 0:
-        right = course.watch.stack[47]
+        right = course.watch.stack[DEEPEST + 1]
         for c in range(G):
             if eq.hybrids.solved[c] > 0:
                 near[G + c] = right[G + c]
@@ -204,12 +206,6 @@ def _root(g0, r0, g1, r1, w):
 
 
 @compiled
-def _copy_row(source, target):
-    for k in range(source.shape[0]):
-        target[k] = source[k]
-
-
-@compiled
 def _parts(eq, course):
     """Into how many parts a step is cut from the start, so that nothing turns by more than ``TURN`` in one."""
     fast, h = 0.0, course.now.t - course.before.t
@@ -225,15 +221,15 @@ def first_crossing(eq: Equations, wk: Work, course: Course) -> float:
     watch = course.watch
     for c in range(watch.taken.shape[0]):
         watch.taken[c] = 0
-    _copy_row(watch.start, watch.left)
+    copy(watch.start, watch.left)
     parts, a = _parts(eq, course), 0.0
     for part in range(1, parts + 1):
         if part < parts:
             if look_within(eq, wk, course, part / parts) == 0:
                 return -1.0
-            _copy_row(watch.near, watch.stack[0])
+            copy(watch.near, watch.stack[0])
         else:
-            _copy_row(watch.end, watch.stack[0])
+            copy(watch.end, watch.stack[0])
         found = _first_crossing_in(eq, wk, course, a, part / parts)
         if found <= 1.0:
             return found
@@ -251,7 +247,7 @@ def _first_crossing_in(eq: Equations, wk: Work, course: Course, a: float, end: f
     depth, looks, at_once = 1, 0, False
     while depth > 0:
         b, right = theta[depth - 1], stack[depth - 1]
-        narrow = b - a < digits or depth >= 45 or looks > LOOKS
+        narrow = b - a < digits or depth >= DEEPEST - 1 or looks > LOOKS
         decision, split = CLEAR, 0.5
         for c in range(G):
             if _inside_mode(eq, wk, c):
@@ -278,14 +274,14 @@ def _first_crossing_in(eq: Equations, wk: Work, course: Course, a: float, end: f
             return a
         if decision == CLEAR:
             a = b
-            _copy_row(right, left)
+            copy(right, left)
             depth -= 1
         elif decision == SPLIT:
             middle = a + split * (b - a)
             looks += 1
             if look_within(eq, wk, course, middle) == 0:
                 return -1.0
-            _copy_row(watch.near, stack[depth])
+            copy(watch.near, stack[depth])
             theta[depth] = middle
             depth += 1
         else:
@@ -327,10 +323,10 @@ def _close_in(eq: Equations, wk: Work, course: Course, a: float, b: float, depth
             crossed |= watch.near[c] <= 0.0 and left[c] > 0.0 and _inside_mode(eq, wk, c)
         if crossed:
             b = middle
-            _copy_row(watch.near, right)
+            copy(watch.near, right)
         else:
             a = middle
-            _copy_row(watch.near, left)
+            copy(watch.near, left)
         slow = 0 if b - a < 0.3 * width else slow + 1
         if slow > 4:
             slow = 0
@@ -344,7 +340,7 @@ def _close_in(eq: Equations, wk: Work, course: Course, a: float, b: float, depth
 def arm(eq: Equations, wk: Work, course: Course) -> int:
     """Look at the guards of the present state: where the next step starts from."""
     look_at(eq, wk, course, course.now)
-    _copy_row(course.watch.near, course.watch.end)
+    copy(course.watch.near, course.watch.end)
     return 1
 
 
@@ -352,7 +348,7 @@ def arm(eq: Equations, wk: Work, course: Course) -> int:
 def _looked_over(eq, wk, course):
     """Look at the guards at the end of the step; whether all are clear without looking within it."""
     watch, G = course.watch, eq.hybrids.owner.shape[0]
-    _copy_row(watch.end, watch.start)
+    copy(watch.end, watch.start)
     if eq.hybrids.any_solved > 0:
         look_within(eq, wk, course, 0.0)
         for c in range(G):
@@ -362,7 +358,7 @@ def _looked_over(eq, wk, course):
         look_within(eq, wk, course, 1.0)
     else:
         look_at(eq, wk, course, course.now)
-    _copy_row(watch.near, watch.end)
+    copy(watch.near, watch.end)
     h, a, b = course.now.t - course.before.t, watch.start, watch.end
     if _parts(eq, course) > 1:
         return False
@@ -497,8 +493,8 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
         for i in range(eq.n):
             watch.kick[i] = 0.0
     for c in range(G):
-        if watch.taken[c] == 0:
-            continue
+        if watch.taken[c] == 0 or not _inside_mode(eq, wk, c):
+            continue  # (of several ways out of a mode at one instant the first is taken)
         e = h.owner[c]
         accumulated = _accumulates(h, course, c) or _is_plastic(h, wk, c)
         wk.x[h.mode_at[e]] = h.limit[c] if accumulated else h.target[c]
@@ -616,7 +612,6 @@ def _jump(eq: Equations, wk: Work, course: Course) -> int:
         now.v[i] += d[i]
     now.dissipated += lost
     now.supplied += supplied
-    course.impulses += lost
     log = course.log
     for k in range(log.count - 1, -1, -1):
         if not np.isnan(log.state[k, 0]):
