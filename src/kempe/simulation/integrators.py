@@ -9,7 +9,7 @@ import numpy as np
 from kempe.simulation.equations import IMPLICIT, with_programs
 from kempe.simulation.task import Task
 from kempe.solvers import bdf as bd
-from kempe.solvers import canonical, independent, lagrangian, radau, switching
+from kempe.solvers import canonical, crossing, independent, lagrangian, radau, switching
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import newmark as nm
@@ -37,6 +37,8 @@ class Integrator:
     rough: ClassVar[bool] = False
     #: Whether it integrates the work of forces itself.
     adds_up_work: ClassVar[bool] = False
+    #: Whether it leaves the factors of the linear system at the new state behind.
+    leaves_factors: ClassVar[bool] = False
     #: Its compiled functions: begin, step, close, inside.
     functions: ClassVar[tuple] = ()
 
@@ -71,8 +73,14 @@ class Integrator:
         course.begin_at, course.step_at, course.close_at, course.inside_at = (address_of(f) for f in cls.functions)
         course.memory_at = co.remember(memory)
         connect_switching(course)
-        if course.audit > 0 and course.own_work == 0:
+        watches = len(course.passage.row) > 0
+        if course.audit > 0 and (course.own_work == 0 or watches):
             course.accumulate_at = address_of(accumulate)
+        if watches:
+            course.passage.own_factors = int(cls.leaves_factors)
+            course.passage.rough = int(not cls.leaves_factors)
+            functions = crossing.keep, crossing.cross, crossing.inside, crossing.tell
+            course.keep_at, course.cross_at, course.along_at, course.tell_at = (address_of(f) for f in functions)
 
     def resumes(self, machine: Machine, code: int) -> bool:
         """Whether a code that is not an end has been dealt with."""
@@ -85,7 +93,7 @@ class Integrator:
 class RungeKutta(Integrator):
     """Explicit Runge-Kutta on one of its forms."""
 
-    adds_up_work = True
+    adds_up_work = leaves_factors = True
     functions = (rk.begin, rk.step, rk.close, rk.inside)
     form: ClassVar[tuple] = (lagrangian.start, lagrangian.rates, lagrangian.finish)
 
@@ -150,6 +158,7 @@ class Canonical(RungeKutta):
 class Independent(RungeKutta):
     """Independent coordinates, chosen again when needed."""
 
+    leaves_factors = False
     form = (independent.start, independent.rates, independent.finish)
 
     def basis(self, machine: Machine) -> rk.Basis:

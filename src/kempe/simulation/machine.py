@@ -69,7 +69,7 @@ class Machine:
         self.sketch = new_sketch(system)
         self.eq = equations(system, self.integrator.needs, self.sketch.scale, self.sketch.row_scale)
         self.wk = mo.new_work(self.eq, system.template)
-        self.course = co.new_course(self.eq, self.wk, task.grid, EVENTS)
+        self.course = co.new_course(self.eq, self.wk, task.grid, EVENTS, system.has_loops)
         self.start = st.new_start(self.eq)
         self._at_first = self.eq, self.wk, self.course
         self._numbers = self.course.snapshot()
@@ -123,6 +123,7 @@ class Machine:
         watch.fired[:] = -np.inf
         watch.interval[:] = watch.earlier[:] = np.inf
         watch.remembered[:] = 0.0
+        self.course.passage.sound[:] = 0.0
         self.course.now.al[:] = 0.0
         self.redundant = []
 

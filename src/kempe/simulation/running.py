@@ -44,11 +44,23 @@ class SwitchEvent:
     lost: float = 0.0
 
 
+@dataclass(frozen=True)
+class SingularEvent:
+    """A singular position crossed: when, at which joints it shows, and the state there. The motion kept its branch."""
+
+    kind: str
+    t: float
+    joints: tuple[str, ...]
+    message: str
+    q: np.ndarray = field(repr=False)
+    v: np.ndarray = field(repr=False)
+
+
 class Record:
     """What happened in a run, taken out of compiled memory as it goes on."""
 
     def __init__(self) -> None:
-        self.events: list[SwitchEvent] = []
+        self.events: list[SwitchEvent | SingularEvent] = []
 
     def collect(self, machine: Machine) -> None:
         """Take the events out."""
@@ -79,6 +91,18 @@ class Record:
                 )
             )
         log.count = 0
+        passage = machine.course.passage
+        for k in range(passage.met):
+            t, joint = float(passage.met_t[k]), system.rows[passage.met_row[k]].owner
+            message = (
+                f"singular position at t = {t:.10g}: the constraints of the loops through '{joint}' lose rank, other "
+                "branches begin here; the motion went on along its own"
+            )
+            q, v = passage.met_q[k].copy(), passage.met_v[k].copy()
+            self.events.append(SingularEvent("singular", t, (joint,), message, q, v))
+        if passage.met:
+            self.events.sort(key=lambda event: event.t)
+            passage.met = 0
 
 
 def go(

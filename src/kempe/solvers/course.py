@@ -24,7 +24,9 @@ from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints, Real
 from kempe.solvers.jit import PLAIN, _numbers, compiled
 from kempe.solvers.motion import Equations, State, Work, beside, new_state
 
-REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT, UNSETTLED = range(11)
+REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT, UNSETTLED, PASSED = (
+    range(12)
+)
 
 #: Where constraints depend on each other, Newton's first corrections move the multipliers by much and the positions by
 #: little, back and forth: so often they may grow.
@@ -33,6 +35,8 @@ PATIENCE = 3
 TURN = 1.0
 #: So deep intervals are split within each other; two more rows of that stack are scratch.
 DEEPEST = 46
+#: Near singular positions so many states are kept, and polynomials through them have so many terms.
+KEPT, TERMS = 24, 14
 #: How many sets of modes have their last step remembered.
 REMEMBERED = 64
 
@@ -79,6 +83,51 @@ class Watch(Frame):
     kick: Floats  # per coordinate: impulse of known size
 
 
+class Passage(Frame):
+    """How sound the constraints are, states of the motion where they are not, and a crossing (``solvers.crossing``)."""
+
+    # per row that is watched
+    row: Ints
+    place: Ints  # of its pivot among the factors
+    sound: Floats  # the largest pivot seen
+    now: Floats  # the arc sine of the root of its pivot over the largest, after the last step
+    before: Floats  # the same after the step before
+    landing: Floats  # that root behind a crossing
+    # states kept, in a ring
+    t: Floats
+    q: FloatRows
+    v: FloatRows
+    al: FloatRows
+    s: Floats  # how sound the weakest row was
+    # polynomials nearest to the last of them
+    coefficients: FloatRows  # per coordinate
+    Q: FloatRows  # orthogonal polynomials on the data, and how they are made of Legendre's
+    R: FloatRows
+    base: FloatRows  # values and derivatives at a time
+    weight: Floats  # of the data
+    change: Floats  # what each term changes
+    middle: Real  # of the time they are for, and half its length
+    half: Real
+    # the singular positions met, until the caller takes them out
+    met_t: Floats
+    met_row: Ints
+    met_q: FloatRows
+    met_v: FloatRows
+    met: Count
+    kept: Count  # how many states have been kept
+    count: Count  # how many of them the polynomials are made of
+    terms: Count  # how many terms are taken
+    origin: Real  # when the crossing starts
+    instant: Real  # when the position is singular
+    ahead: Real  # how far ahead in time the next singular position seems, or inf
+    weak: Real  # how sound the row is that makes it so
+    weak_row: Count  # its number among those watched
+    bound: Real  # the longest step that does not come too near, nor jumps across unseen
+    tried: Count  # 1 where a crossing has been tried from the present state
+    own_factors: Count  # 1 where the integrator leaves the factors of the new state behind
+    rough: Count  # 1 where its velocities and accelerations are less accurate than positions
+
+
 class Course(Frame):
     """The state of a run, and what was written down."""
 
@@ -90,6 +139,7 @@ class Course(Frame):
     edge_now: State
     beside: Work  # the work space with other factors, for points within steps, so that those of the step survive
     watch: Watch
+    passage: Passage
     outputs: Outputs
     log: Log
     powers: FloatRows  # dissipated and supplied, at the quarters of the last step
@@ -113,7 +163,8 @@ class Course(Frame):
     violation: Real  # the largest constraint violation seen at the end of a step
     stiff: Real  # signs of stiffness; below zero: not looked for
     last_switch: Real  # when the last switch was met
-    fresh: Count  # 1 at the start and after a switch: the integrator begins afresh
+    fresh: Count  # 1 at the start and after a switch, 2 behind a singular position: the integrator begins afresh
+    crossing: Count  # 1 while the last step is one across a singular position
     own_work: Count  # 1 where the integrator accumulates work itself
     rough: Count  # 1 where guards are watched along steps with accelerations less accurate than the motion
     steps: Count
@@ -132,10 +183,45 @@ class Course(Frame):
     after_step_at: Count
     settle_at: Count
     accumulate_at: Count  # what adds up work, for integrators that do not
+    # what watches for singular positions, crosses them, is the motion within, and goes on behind (0: nothing watches)
+    keep_at: Count
+    cross_at: Count
+    along_at: Count
+    tell_at: Count
 
 
-def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int) -> Course:
-    """Empty memory for a run with room for so many events at a time."""
+def _new_passage(eq: Equations, loops: bool) -> Passage:
+    """Memory for crossings; nothing is watched where constraints cannot lose rank on the way."""
+    n, m, watched = eq.n, eq.m, eq.m if loops else 0
+    place = np.zeros(n + m, dtype=np.int64)
+    place[eq.plan.order] = eq.plan.diagonal
+    room, kept = (64, KEPT) if watched else (0, 0)
+    return Passage(
+        row=np.arange(watched),
+        place=place[n : n + watched].copy(),
+        **{name: np.zeros(watched) for name in ("sound", "now", "before", "landing")},
+        t=np.zeros(kept),
+        q=np.zeros((kept, n)),
+        v=np.zeros((kept, n)),
+        al=np.zeros((kept, n + m)),
+        s=np.zeros(kept),
+        coefficients=np.zeros((n if watched else 0, TERMS)),
+        Q=np.zeros((3 * kept, TERMS)),
+        R=np.zeros((TERMS, TERMS)),
+        base=np.zeros((3, TERMS)),
+        weight=np.zeros(3 * kept),
+        change=np.zeros(TERMS),
+        met_t=np.zeros(room),
+        met_row=np.zeros(room, dtype=np.int64),
+        met_q=np.zeros((room, n)),
+        met_v=np.zeros((room, n)),
+        ahead=np.inf,
+        bound=np.inf,
+    )
+
+
+def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool) -> Course:
+    """Empty memory for a run with room for so many events; ``loops``: constraints can lose rank on the way."""
     n, m, K, G = eq.n, eq.m, len(grid), len(eq.hybrids.owner)
     N = n + m
     room = room + 8 * G
@@ -161,6 +247,7 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int) -> Course:
             np.zeros(max(m, 1)),
             np.zeros(n),
         ),
+        passage=_new_passage(eq, loops),
         outputs=Outputs(
             grid=grid,
             t=np.zeros(K),

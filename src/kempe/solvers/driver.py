@@ -6,6 +6,7 @@ import numpy as np
 
 from kempe.solvers.course import (
     FAILED,
+    PASSED,
     PAUSE,
     REACHED,
     RESELECT,
@@ -25,13 +26,15 @@ from kempe.solvers.vectors import copy
 
 #: A motion faster than this many sizes in a step cannot be followed.
 RUNS_AWAY = 1e12
+#: A singular position is crossed where a step would come within this many of its lengths.
+NEAR = 2.0
 
 
 @compiled
 def _next_step(eq, course):
     """The step to try: the proposed or the fixed one, not beyond the end; the last two of equal length."""
     left = course.end - course.now.t
-    h = course.fixed if course.fixed > 0.0 else min(course.step, course.largest)
+    h = course.fixed if course.fixed > 0.0 else min(course.step, course.largest, course.passage.bound)
     if course.fixed == 0.0:
         tested = eq.hybrids.tested
         for k in range(tested.shape[0]):
@@ -68,15 +71,47 @@ def _accept(eq, course, t):
     return REACHED if course.rate * (t - course.before.t) < RUNS_AWAY else RUNAWAY
 
 
+@compiled
+def _look_back(eq, wk, course):
+    """After an accepted step: look for switches within it, and write outputs down."""
+    if eq.hybrids.owner.shape[0] > 0:
+        return call(course.after_step_at, eq, wk, course, course.memory_at, 0.0)
+    return REACHED if write_until(eq, wk, course, course.now.t) > 0 else FAILED
+
+
+@piece
+def _cross(eq: Equations, wk: Work, course: Course, h: float) -> int:
+    """Go across the singular position ahead in one step; PASSED where that was done, REACHED where it was refused."""
+    memory = course.memory_at
+    course.next.dissipated, course.next.supplied = course.now.dissipated, course.now.supplied
+    if call(course.cross_at, eq, wk, course, memory, h) != REACHED:
+        return REACHED
+    own_work, within_at, t = course.own_work, course.inside_at, course.next.t
+    course.inside_at, course.own_work, course.crossing = course.along_at, 0, 1
+    if course.audit > 0 and own_work > 0:
+        call(course.accumulate_at, eq, wk, course, memory, -1.0)
+    _accept(eq, course, t)
+    if course.audit > 0:
+        call(course.accumulate_at, eq, wk, course, memory, 0.0)
+    code = _look_back(eq, wk, course)
+    told = call(course.tell_at, eq, wk, course, memory, 0.0)
+    course.inside_at, course.own_work, course.crossing = within_at, own_work, 0
+    if code == REACHED:
+        code = told
+    return PASSED if code == REACHED else code
+
+
 @piece
 def advance(eq: Equations, wk: Work, course: Course) -> int:
     """Integrate until the end, an event that stops, or trouble."""
-    memory, switches = course.memory_at, eq.hybrids.owner.shape[0] > 0
+    memory = course.memory_at
     while course.now.t < course.end:
         if course.fresh > 0:
             code = call(course.begin_at, eq, wk, course, memory, 0.0)
             if code != REACHED:
                 return code
+            if course.fresh == 1 and course.keep_at != 0:
+                call(course.keep_at, eq, wk, course, memory, 0.0)
             course.fresh = 0
             if course.rough > 0:
                 copy(course.now.al, course.edge_now.al)
@@ -86,6 +121,13 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
             return PAUSE
         course.budget -= 1
         h = _next_step(eq, course)
+        if course.passage.ahead < NEAR * h and course.passage.tried == 0:
+            code = _cross(eq, wk, course, h)
+            if code == PASSED:
+                continue
+            if code != REACHED:
+                return code
+            h = _next_step(eq, course)
         t = course.end if h == course.end - course.now.t else course.now.t + h
         if not t > course.now.t:
             return FAILED
@@ -107,15 +149,14 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
         if _accept(eq, course, t) != REACHED:
             return RUNAWAY
         call(course.close_at, eq, wk, course, memory, h)
+        if course.keep_at != 0:
+            call(course.keep_at, eq, wk, course, memory, h)
         if course.rough > 0:
             _edges(eq, course)
         if course.audit > 0 and course.own_work == 0:
             call(course.accumulate_at, eq, wk, course, memory, 0.0)
         # (an accepted step: here a gradient notes down its ends)
-        if switches:
-            code = call(course.after_step_at, eq, wk, course, memory, 0.0)
-        else:
-            code = REACHED if write_until(eq, wk, course, t) > 0 else FAILED
+        code = _look_back(eq, wk, course)
         # (a switch, where course.fresh is 1: here it notes down both sides of it)
         if code != REACHED:
             return code

@@ -97,7 +97,10 @@ def write_until(eq: Equations, wk: Work, course: Course, t: float) -> int:
         course.inside.t = at
         if code != 0:
             return 0
-        left = consistent(eq, course.beside, course.inside, np.inf, refinements(course))
+        if course.crossing > 0:
+            left = violation_at(eq, wk, course.inside)
+        else:
+            left = consistent(eq, course.beside, course.inside, np.inf, refinements(course))
         if not left < np.inf:
             return 0
         write(eq, wk, course, course.inside, left)
@@ -130,7 +133,7 @@ def accumulate(eq: Equations, wk: Work, course: Course, _: State, number: float)
             course.inside.t = before.t + 0.25 * k * h
         else:
             copy_state(now, course.inside)
-        if course.audit > 1:
+        if course.audit > 1 and course.crossing == 0:
             # where constraints move, multipliers are solved for: those of implicit methods are not as accurate
             solve_state(eq, course.beside, course.inside, refinements(course))
         powers(eq, wk, course.inside)

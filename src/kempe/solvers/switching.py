@@ -90,7 +90,7 @@ def look_at(eq: Equations, wk: Work, course: Course, state: State) -> int:
 @compiled
 def _solve_inside(eq, course):
     """Accelerations and multipliers of the state within the step, where guards depend on them."""
-    if eq.hybrids.any_solved > 0:
+    if eq.hybrids.any_solved > 0 and course.crossing == 0:
         solve_state(eq, course.beside, course.inside, refinements(course))
 
 

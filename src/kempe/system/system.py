@@ -256,6 +256,26 @@ class System:
         return [k for k, f in enumerate(self.families) if f.n_rows]
 
     @cached_property
+    def has_loops(self) -> bool:
+        """Whether parts (and the ground) are connected in a circle, so that constraints can lose rank on the way."""
+        leader: dict[str, str] = {}
+
+        def find(name: str) -> str:
+            while leader.setdefault(name, name) != name:
+                name = leader[name]
+            return name
+
+        for k in self._constrained:
+            parts = list(dict.fromkeys(p.name for p in self.elements[k].parts() if p.channels))
+            first = find(parts[0]) if len(parts) > 1 else find("")  # ("" is the ground, which no part is called)
+            for name in parts[1:] if len(parts) > 1 else parts:
+                other = find(name)
+                if other == first:
+                    return True
+                leader[other] = first
+        return False
+
+    @cached_property
     def value(self) -> Program:
         """Phi."""
         using = self._constrained

@@ -1,0 +1,409 @@
+"""Singular positions are crossed along the branch of the motion, by extrapolation.
+
+Where constraints lose rank, the weakest singular value s of Phi_q passes through zero. A position projected there with
+a violation of rounding size r is off by r/s along the weak direction, and the velocity projected with it by r v/s^2:
+the nearer to the singular position a step ends, the worse. But the motion along its branch is smooth. So no step ends
+near the instant: position, velocity and acceleration at a few states before it give a polynomial, which leads to a
+state behind it where the constraints are sound again. That state has to satisfy the constraints as it is, but for what
+the polynomial's own error and rounding explain; otherwise (a linkage that only nearly is singular, a lock-up) the
+crossing is refused and the motion approaches further. Within the crossing the motion is the polynomial through the
+states before and the one behind.
+
+How sound a constraint row is shows in its pivot, which is what other rows leave of Phi_q M^-1 Phi_q^T: the square of s
+in that row's own measure, by the largest pivot it has had. Between links that turn, s is about the sine of an angle, so
+the arc sine of s tells best when it will be zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kempe.solvers.course import EVENTS_FULL, FAILED, KEPT, REACHED, TERMS, Course, refinements
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.motion import (
+    Equations,
+    State,
+    Work,
+    accelerations,
+    consistent,
+    copy_state,
+    evaluate,
+    explicit_at,
+    project_position,
+    project_velocity,
+)
+from kempe.solvers.vectors import copy
+
+#: Integrators that are less accurate than their positions have states kept where some row is below this soundness.
+WEAK = 0.8
+#: By how much the arc sine of the soundness may change in a step, so that none jumps across a singular position.
+CHANGE = 0.7
+#: Of how many states the polynomials may be made.
+STATES = (16, 12, 9, 6, 4)
+#: How large the polynomial's error may be, in tolerances; and in any case with fixed steps.
+SHARE, ROUGHLY = 0.01, 1e-4
+#: Nearer than this to a singular position the motion does not come by shorter and shorter steps.
+NEAREST = 1e-6
+#: Rounding that a position has, in sizes; what it may be magnified to by the weak constraints.
+ROUNDING = 1e-13
+#: Where multipliers grow like 1/s (a force on the weak direction), their pole must be at least this much of them.
+POLE, ROUGH_POLE = 1e-4, 1e-2
+
+
+@compiled
+def _look(wk, course):
+    """How sound each watched row is by the factors at hand."""
+    p = course.passage
+    for j in range(p.row.shape[0]):
+        pivot = 1.0 / abs(wk.lu[p.place[j]])  # the factors hold reciprocals
+        if pivot > p.sound[j]:
+            p.sound[j] = pivot
+        p.before[j] = p.now[j]
+        p.now[j] = np.arcsin(np.sqrt(pivot / p.sound[j]))
+
+
+@compiled
+def _time_for(eq, course, way):
+    """How long the motion takes for a way ahead, in units of the way of the last step; it may gain speed."""
+    before, now = course.before, course.now
+    moved, fast, gain = 0.0, 0.0, 0.0
+    for i in range(eq.n):
+        unit = 1.0 / eq.scale[i] ** 2
+        moved += (now.q[i] - before.q[i]) ** 2 * unit
+        fast += now.v[i] ** 2 * unit
+        gain += now.v[i] * now.al[i] * unit
+    moved, fast = np.sqrt(moved), np.sqrt(fast)
+    if not fast * moved > 0.0:
+        return np.inf
+    gain = max(gain / fast, 0.0)
+    return 2.0 * way * moved / (fast + np.sqrt(fast * fast + 2.0 * gain * way * moved))
+
+
+@piece
+def keep(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
+    """After a step of length h: when the next singular position seems due; states near one are kept.
+
+    With h = 0: at the start of a motion, and behind a switch.
+    """
+    p, now = course.passage, course.now
+    p.ahead, p.bound, p.tried = np.inf, np.inf, 0
+    if h == 0.0:
+        p.kept = 0
+        for j in range(p.row.shape[0]):
+            p.now[j] = np.inf
+    factors = wk if p.own_factors > 0 else course.beside
+    if p.own_factors == 0 and evaluate(eq, course.beside, now) == 0:
+        return REACHED
+    _look(factors, course)
+    weakest, fastest = np.inf, 0.0
+    for j in range(p.row.shape[0]):
+        s, before = p.now[j], p.before[j]
+        weakest = min(weakest, s)
+        if before < np.inf:
+            fastest = max(fastest, abs(s - before))
+            if s < before and h * s < p.ahead * (before - s):
+                p.ahead, p.weak, p.weak_row = h * s / (before - s), s, j
+    if p.ahead < np.inf:
+        p.ahead = _time_for(eq, course, p.ahead / h)
+    if fastest > 0.0:
+        p.bound = _time_for(eq, course, CHANGE / fastest)
+    if weakest < WEAK or p.rough == 0:
+        _keep_state(eq, course, weakest)
+    return REACHED
+
+
+@compiled
+def _put(p, state, sound):
+    """Put a state into the ring, with the least soundness there."""
+    at = p.kept % KEPT
+    p.t[at], p.s[at] = state.t, max(sound, 1e-8)
+    copy(state.q, p.q[at])
+    copy(state.v, p.v[at])
+    copy(state.al, p.al[at])
+    p.kept += 1
+
+
+@compiled
+def _keep_state(eq, course, sound):
+    """Keep the present state, with true velocities and accelerations."""
+    p = course.passage
+    state = course.now
+    if p.rough > 0:
+        copy_state(course.now, course.inside)
+        state = course.inside
+        if not consistent(eq, course.beside, state, np.inf, refinements(course)) < np.inf:
+            return
+    _put(p, state, sound)
+
+
+@compiled
+def _base(p, t):
+    """Legendre's polynomials at a time, with first and second derivatives, as rows of ``p.base``."""
+    u, unit = (t - p.middle) / p.half, 1.0 / p.half
+    base = p.base
+    base[0, 0], base[1, 0], base[2, 0] = 1.0, 0.0, 0.0
+    base[0, 1], base[1, 1], base[2, 1] = u, unit, 0.0
+    for k in range(1, TERMS - 1):
+        a, b = (2 * k + 1) / (k + 1), k / (k + 1)
+        base[0, k + 1] = a * u * base[0, k] - b * base[0, k - 1]
+        base[1, k + 1] = a * (u * base[1, k] + unit * base[0, k]) - b * base[1, k - 1]
+        base[2, k + 1] = a * (u * base[2, k] + 2.0 * unit * base[1, k]) - b * base[2, k - 1]
+
+
+@compiled
+def _orthogonal(p):
+    """Turn the rows of ``p.base`` into those of the polynomials that are orthogonal on the data."""
+    for r in range(3):
+        for k in range(TERMS):
+            total = p.base[r, k]
+            for j in range(k):
+                total -= p.base[r, j] * p.R[j, k]
+            p.base[r, k] = total / p.R[k, k] if p.R[k, k] > 0.0 else 0.0
+
+
+@compiled
+def _fit(eq, course, count, until):
+    """Polynomials for all coordinates, nearest to the last states kept: position, velocity, acceleration.
+
+    Each datum weighs by its noise: the errors of single steps, and rounding r, which next to a singular position shows
+    as r/s in a position, r v/s^2 in a velocity, r v^2/s^3 in an acceleration.
+    """
+    p = course.passage
+    first = p.t[(p.kept - count) % KEPT]
+    p.middle, p.half, p.count = 0.5 * (first + until), 0.5 * (until - first), count
+    unit = 1.0 / course.rate
+    noise = 1e-3 * course.tolerance if course.fixed == 0.0 else 1e-12
+    for node in range(count):
+        at = (p.kept - 1 - node) % KEPT
+        _base(p, p.t[at])
+        rounding, scale = 1e-16, 1.0
+        for r in range(3):
+            rounding /= p.s[at]
+            weight = scale / (noise + rounding)
+            scale *= unit
+            for k in range(TERMS):
+                p.Q[3 * node + r, k] = weight * p.base[r, k]
+            p.weight[3 * node + r] = weight
+    rows = 3 * count
+    for k in range(TERMS):  # (Gram and Schmidt, twice)
+        for j in range(k):
+            p.R[j, k] = 0.0
+        for _ in range(2):
+            for j in range(k):
+                total = 0.0
+                for r in range(rows):
+                    total += p.Q[r, j] * p.Q[r, k]
+                p.R[j, k] += total
+                for r in range(rows):
+                    p.Q[r, k] -= total * p.Q[r, j]
+        length = 0.0
+        for r in range(rows):
+            length += p.Q[r, k] ** 2
+        p.R[k, k] = np.sqrt(length)
+        for r in range(rows):
+            p.Q[r, k] = p.Q[r, k] / p.R[k, k] if k < rows and length > 0.0 else 0.0
+    for k in range(TERMS):
+        for r in range(rows):
+            p.Q[r, k] *= p.weight[r]
+    for i in range(eq.n):
+        for k in range(TERMS):
+            p.coefficients[i, k] = 0.0
+        for node in range(count):
+            at = (p.kept - 1 - node) % KEPT
+            q, v, a = p.q[at, i], p.v[at, i], p.al[at, i]
+            for k in range(TERMS):
+                p.coefficients[i, k] += p.Q[3 * node, k] * q + p.Q[3 * node + 1, k] * v + p.Q[3 * node + 2, k] * a
+
+
+@compiled
+def _polynomials(eq, course, t, state):
+    """Position, velocity and acceleration of all coordinates at a time."""
+    p = course.passage
+    _base(p, t)
+    _orthogonal(p)
+    for i in range(eq.n):
+        q, v, a = 0.0, 0.0, 0.0
+        for k in range(p.terms):
+            c = p.coefficients[i, k]
+            q += c * p.base[0, k]
+            v += c * p.base[1, k]
+            a += c * p.base[2, k]
+        state.q[i], state.v[i], state.al[i] = q, v, a
+
+
+@piece
+def _doubt(eq: Equations, course: Course, t: float) -> float:
+    """The least error of the polynomials at a time, in sizes and their rate, with as many terms as leave the least.
+
+    What the last two terms change, and how fast that falls, says what further ones would.
+    """
+    p = course.passage
+    _base(p, t)
+    _orthogonal(p)
+    terms = min(TERMS, 3 * p.count)
+    for k in range(terms):
+        largest = 0.0
+        for i in range(eq.n):
+            c = abs(p.coefficients[i, k])
+            largest = max(largest, c * abs(p.base[0, k]) / eq.scale[i])
+            largest = max(largest, c * abs(p.base[1, k]) / (eq.scale[i] * course.rate))
+        p.change[k] = largest
+    least = np.inf
+    for k in range(5, terms):
+        last, earlier = max(p.change[k], p.change[k - 1]), max(p.change[k - 2], p.change[k - 3])
+        doubt = last * min(1.0, max(0.1, last / earlier)) if earlier > 0.0 else last
+        if doubt < least:
+            least, p.terms = doubt, k + 1
+    return least
+
+
+@compiled
+def _land(eq, wk, course, x, doubt):
+    """The state behind the singular position; whether it satisfies the constraints as it should."""
+    p, state = course.passage, course.next
+    _polynomials(eq, course, state.t, state)
+    copy_state(state, course.inside)
+    course.evaluations += 1
+    course.factorisations += 2
+    if evaluate(eq, wk, state) == 0:
+        return False
+    sound = 1.0
+    for j in range(p.row.shape[0]):
+        s = np.sqrt(min(1.0, 1.0 / abs(wk.lu[p.place[j]]) / p.sound[j]))
+        p.landing[j] = s
+        sound = min(sound, s)
+    if not sound > 0.4 * min(p.weak, 0.5):
+        return False
+    if not project_position(eq, wk, state, np.inf) < 1e-12 or evaluate(eq, wk, state) == 0:
+        return False
+    if not project_velocity(eq, wk, state) < np.inf:
+        return False
+    explicit_at(eq, wk, state)
+    if not accelerations(eq, wk, state, 0.0, 1.0, refinements(course)) < np.inf:
+        return False
+    fall, slip, jerk = 0.0, 0.0, 0.0
+    for i in range(eq.n):
+        fall = max(fall, abs(state.q[i] - course.inside.q[i]) / eq.scale[i])
+        slip = max(slip, abs(state.v[i] - course.inside.v[i]) / (eq.scale[i] * course.rate))
+        jerk = max(jerk, abs(state.al[i] - course.inside.al[i]) / eq.scale[i])
+    noise = ROUNDING / sound
+    short = min(x, 1.0 / course.rate)
+    if slip <= noise / sound and fall <= noise:  # of the two, the polynomial has less rounding
+        copy(course.inside.q, state.q)
+        copy(course.inside.v, state.v)
+    return (
+        fall <= 10.0 * doubt + noise
+        and slip <= 30.0 * (doubt + noise / sound) + 10.0 * fall / sound
+        and jerk * short * short <= 1e3 * (doubt + noise / sound) + 10.0 * fall / sound
+    )
+
+
+@piece
+def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
+    """Try to go across the singular position ahead, into ``course.next``; a step of length h would reach it.
+
+    Where it is refused, ``course.passage.bound`` is the longest step that does not come too near.
+    """
+    p, now = course.passage, course.now
+    p.tried = 1
+    if p.weak > NEAREST:
+        p.bound = min(p.bound, 0.5 * p.ahead)
+    p.origin = now.t
+    # the nearer, the more would rounding do to a state that is projected
+    enough = ROUGHLY if course.fixed > 0.0 else SHARE * course.tolerance + 0.01 * ROUNDING / p.weak**2
+    for attempt in range(4):
+        x = p.ahead * (2.0 + attempt)
+        if course.fixed > 0.0:
+            x = course.fixed * np.ceil((1.5 + attempt) * p.ahead / course.fixed)
+        elif x > course.largest:
+            return FAILED
+        course.next.t = now.t + x
+        doubt = np.inf
+        for k in range(len(STATES)):
+            count = min(STATES[k], p.kept)
+            if count > 1:
+                _fit(eq, course, count, course.next.t)
+                doubt = _doubt(eq, course, course.next.t)
+            if doubt <= enough:
+                break
+        if not doubt <= enough:
+            return FAILED
+        if _land(eq, wk, course, x, doubt):
+            p.instant = now.t + x * p.weak / (p.weak + p.landing[p.weak_row])
+            _put(p, course.next, p.landing[p.weak_row])
+            _fit(eq, course, min(p.count + 1, KEPT), course.next.t)
+            _doubt(eq, course, p.instant)
+            return REACHED
+    return FAILED
+
+
+@piece
+def inside(eq: Equations, wk: Work, course: Course, _: State, theta: float) -> int:
+    """The state at a share of a crossing."""
+    _along(eq, course, theta * (course.now.t - course.before.t))
+    return REACHED
+
+
+@piece
+def _along(eq: Equations, course: Course, x: float) -> int:
+    """The state at a time from the start of a crossing, into ``course.inside``.
+
+    Position and velocity are those of the polynomial. Multipliers are interpolated; where a force acts on the weak
+    direction they have a pole at the singular instant.
+    """
+    p, state, n = course.passage, course.inside, eq.n
+    t, pole = p.origin + x, p.instant
+    _polynomials(eq, course, t, state)
+    behind = (p.kept - 1) % KEPT  # the state behind, and the three before
+    away, least = t - pole, 1e-9 * (p.t[behind] - p.origin)
+    if abs(away) < least:
+        away = least if away >= 0.0 else -least
+    nodes = min(p.count, 4)
+    for k in range(n, n + eq.m):
+        value, rest, scaled, largest = 0.0, 0.0, 0.0, 1e-300
+        for j in range(nodes):
+            at = (p.kept - 1 - j) % KEPT
+            here, there = 1.0, 1.0
+            for r in range(nodes):
+                if r != j:
+                    other = p.t[(p.kept - 1 - r) % KEPT]
+                    here *= (t - other) / (p.t[at] - other)
+                    there *= (pole - other) / (p.t[at] - other)
+            force, lever = p.al[at, k], p.t[at] - pole
+            value += here * force
+            scaled += here * force * lever
+            rest += there * force * lever
+            largest = max(largest, abs(force * lever))
+        state.al[k] = scaled / away if abs(rest) > (ROUGH_POLE if p.rough > 0 else POLE) * largest else value
+    return 1
+
+
+@piece
+def tell(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
+    """After a crossing: write it down with the state at the singular instant, and go on from behind it.
+
+    A switch within the crossing has ended it; the run may end within it too.
+    """
+    p, now = course.passage, course.now
+    if now.t >= p.instant:
+        _along(eq, course, p.instant - p.origin)
+        k = p.met
+        p.met_t[k] = p.instant
+        p.met_row[k] = p.row[p.weak_row]
+        copy(course.inside.q, p.met_q[k])
+        copy(course.inside.v, p.met_v[k])
+        p.met = k + 1
+    if course.fresh == 0:
+        course.step = min(now.t - p.origin, course.largest)
+        if now.t > course.end:
+            _along(eq, course, course.end - p.origin)
+            copy(course.inside.q, now.q)
+            copy(course.inside.v, now.v)
+            copy(course.inside.al, now.al)
+            now.t = course.end
+        for j in range(p.row.shape[0]):
+            p.now[j] = np.inf
+        p.ahead = p.bound = np.inf
+        p.tried = 0
+        course.fresh = 2
+    return EVENTS_FULL if p.met == p.met_t.shape[0] else REACHED
