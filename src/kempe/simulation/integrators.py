@@ -65,7 +65,14 @@ class Integrator:
         course.own_work = int(course.audit > 0 and self.adds_up_work)
         course.rough = self.rough and len(course.watch.taken) > 0
         course.fresh = 1
+        course.passage.own_factors = int(self.leaves_factors)
+        course.passage.rough = int(self.leaves_constraints)
         self.connect(course, self.memory)
+
+    @property
+    def leaves_constraints(self) -> bool:
+        """Whether its states violate constraints, or their rates, by more than the tolerance explains."""
+        return not self.leaves_factors
 
     @classmethod
     def connect(cls, course: co.Course, memory: Frame) -> None:
@@ -77,8 +84,6 @@ class Integrator:
         if course.audit > 0 and (course.own_work == 0 or watches):
             course.accumulate_at = address_of(accumulate)
         if watches:
-            course.passage.own_factors = int(cls.leaves_factors)
-            course.passage.rough = int(not cls.leaves_factors)
             functions = crossing.keep, crossing.cross, crossing.inside, crossing.tell
             course.keep_at, course.cross_at, course.along_at, course.tell_at = (address_of(f) for f in functions)
 
@@ -132,6 +137,10 @@ class RungeKutta(Integrator):
         super().connect(course, memory)
         assert isinstance(memory, rk.Memory)
         memory.start_at, memory.rates_at, memory.finish_at = (address_of(f) for f in cls.form)
+
+    @property
+    def leaves_constraints(self) -> bool:
+        return self.task.method.name == "penalty"
 
     def basis(self, machine: Machine) -> rk.Basis | None:
         """A choice of independent coordinates, for the form that has them."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.course import FAILED, PATIENCE, REACHED, Course, refinements
+from kempe.solvers.course import FAILED, PATIENCE, REACHED, ROUNDING, Course, close_enough, refinements
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Real
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, Work, factor_step, place_all, run_program, share, solve
@@ -153,7 +153,7 @@ def _newton(eq, wk, course, memory, c):
         correction[i] = 0.0 if index3 else c * memory.predicted[n + i] - memory.psi[i]
     for j in range(m):
         state.al[n + j] = course.now.al[n + j]
-    close = max(min(1e-11, 1e-3 * course.tolerance), 1e-14)
+    close = close_enough(course, c)
     last, theta, renewed = 0.0, 1.0, fresh
     patience = PATIENCE if course.redundant > 0 else 0
     for iteration in range(12):
@@ -200,6 +200,10 @@ def _newton(eq, wk, course, memory, c):
         if iteration > 0:
             theta = 0.0 if size < 1e-15 else size / max(last, 1e-300)
             if theta > 0.2 and size > 0.1 * close:
+                if size < ROUNDING and renewed and iteration > 2 and theta > 0.5:
+                    memory.renew = 1
+                    _put_state(eq, memory, c, state)
+                    return True
                 if theta > 2.0 and renewed:
                     patience -= 1
                 if patience < 0 or iteration > 9:

@@ -31,6 +31,8 @@ REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHAT
 #: Where constraints depend on each other, Newton's first corrections move the multipliers by much and the positions by
 #: little, back and forth: so often they may grow.
 PATIENCE = 3
+#: Newton's corrections below this that no longer fall are rounding.
+ROUNDING = 1e-11
 #: The largest turn within a step, in radians, of bodies that guards depend on.
 TURN = 1.0
 #: So deep intervals are split within each other; two more rows of that stack are scratch.
@@ -101,6 +103,7 @@ class Passage(Frame):
     s: Floats  # how sound the weakest row was
     # polynomials nearest to the last of them
     coefficients: FloatRows  # per coordinate
+    rates: FloatRows  # the same for velocities, where they have polynomials of their own
     Q: FloatRows  # orthogonal polynomials on the data, and how they are made of Legendre's
     R: FloatRows
     base: FloatRows  # values and derivatives at a time
@@ -206,6 +209,7 @@ def _new_passage(eq: Equations, loops: bool) -> Passage:
         al=np.zeros((kept, n + m)),
         s=np.zeros(kept),
         coefficients=np.zeros((n if watched else 0, TERMS)),
+        rates=np.zeros((n if watched else 0, TERMS)),
         Q=np.zeros((3 * kept, TERMS)),
         R=np.zeros((TERMS, TERMS)),
         base=np.zeros((3, TERMS)),
@@ -325,6 +329,16 @@ def first_step(eq, course, state):
     course.rate = max(course.rate, rate, 1.0 / max(course.end - course.begun, 1e-300))
     cautious = 0.1 * course.tolerance ** (1.0 / course.order) / rate if rate > 0.0 else 1e-3 * course.largest
     return min(course.largest, cautious)
+
+
+@compiled
+def close_enough(course, h):
+    """How far Newton's corrections of positions must fall, in sizes: velocities and accelerations show them over h.
+
+    Where rounding does not let them fall so far, ``ROUNDING`` will do.
+    """
+    pace = min(1.0, course.rate * h)
+    return max(min(1e-11, 1e-3 * course.tolerance) * pace * pace, 2e-15)
 
 
 @compiled

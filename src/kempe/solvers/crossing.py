@@ -40,8 +40,9 @@ WEAK = 0.8
 CHANGE = 0.7
 #: Of how many states the polynomials may be made.
 STATES = (16, 12, 9, 6, 4)
-#: How large the polynomial's error may be, in tolerances; and in any case with fixed steps.
-SHARE, ROUGHLY = 0.01, 1e-4
+#: How large the polynomial's error may be, in tolerances, for integrators that are less accurate than their positions,
+#: and in any case with fixed steps.
+SHARE, ROUGH_SHARE, ROUGHLY = 0.01, 3.0, 1e-4
 #: Nearer than this to a singular position the motion does not come by shorter and shorter steps.
 NEAREST = 1e-6
 #: Rounding that a position has, in sizes; what it may be magnified to by the weak constraints.
@@ -163,29 +164,49 @@ def _orthogonal(p):
 
 @compiled
 def _fit(eq, course, count, until):
-    """Polynomials for all coordinates, nearest to the last states kept: position, velocity, acceleration.
+    """Polynomials for all coordinates, nearest to the last states kept.
 
-    Each datum weighs by its noise: the errors of single steps, and rounding r, which next to a singular position shows
-    as r/s in a position, r v/s^2 in a velocity, r v^2/s^3 in an acceleration.
+    Position, velocity and acceleration are data of one polynomial. Each weighs by its noise: the errors of single
+    steps, and rounding r, which next to a singular position shows as r/s in a position, r v/s^2 in a velocity, r v^2/s^3
+    in an acceleration. Of integrators whose velocities are not quite the rates of their positions, each is smooth by
+    itself: positions and velocities have polynomials of their own.
     """
     p = course.passage
     first = p.t[(p.kept - count) % KEPT]
     p.middle, p.half, p.count = 0.5 * (first + until), 0.5 * (until - first), count
-    unit = 1.0 / course.rate
-    noise = 1e-3 * course.tolerance if course.fixed == 0.0 else 1e-12
+    unit, kinds = 1.0 / course.rate, 1 if p.rough > 0 else 3
+    noise = course.tolerance * (1e-3 if p.rough == 0 else 1.0) if course.fixed == 0.0 else 1e-12
     for node in range(count):
         at = (p.kept - 1 - node) % KEPT
         _base(p, p.t[at])
         rounding, scale = 1e-16, 1.0
-        for r in range(3):
+        for r in range(kinds):
             rounding /= p.s[at]
             weight = scale / (noise + rounding)
             scale *= unit
             for k in range(TERMS):
-                p.Q[3 * node + r, k] = weight * p.base[r, k]
-            p.weight[3 * node + r] = weight
-    rows = 3 * count
-    for k in range(TERMS):  # (Gram and Schmidt, twice)
+                p.Q[kinds * node + r, k] = weight * p.base[r, k]
+            p.weight[kinds * node + r] = weight
+    _make_orthogonal(p, kinds * count)
+    for i in range(eq.n):
+        for k in range(TERMS):
+            p.coefficients[i, k] = p.rates[i, k] = 0.0
+        for node in range(count):
+            at = (p.kept - 1 - node) % KEPT
+            q, v, a = p.q[at, i], p.v[at, i], p.al[at, i]
+            if kinds > 1:
+                for k in range(TERMS):
+                    p.coefficients[i, k] += p.Q[3 * node, k] * q + p.Q[3 * node + 1, k] * v + p.Q[3 * node + 2, k] * a
+            else:
+                for k in range(TERMS):
+                    p.coefficients[i, k] += p.Q[node, k] * q
+                    p.rates[i, k] += p.Q[node, k] * v
+
+
+@compiled
+def _make_orthogonal(p, rows):
+    """Orthogonal polynomials on the data, by Gram and Schmidt, twice; then what gives coefficients from data."""
+    for k in range(TERMS):
         for j in range(k):
             p.R[j, k] = 0.0
         for _ in range(2):
@@ -199,20 +220,12 @@ def _fit(eq, course, count, until):
         length = 0.0
         for r in range(rows):
             length += p.Q[r, k] ** 2
-        p.R[k, k] = np.sqrt(length)
+        p.R[k, k] = np.sqrt(length) if k < rows else 0.0
         for r in range(rows):
-            p.Q[r, k] = p.Q[r, k] / p.R[k, k] if k < rows and length > 0.0 else 0.0
-    for k in range(TERMS):
-        for r in range(rows):
-            p.Q[r, k] *= p.weight[r]
-    for i in range(eq.n):
+            p.Q[r, k] = p.Q[r, k] / p.R[k, k] if p.R[k, k] > 0.0 else 0.0
+    for r in range(rows):
         for k in range(TERMS):
-            p.coefficients[i, k] = 0.0
-        for node in range(count):
-            at = (p.kept - 1 - node) % KEPT
-            q, v, a = p.q[at, i], p.v[at, i], p.al[at, i]
-            for k in range(TERMS):
-                p.coefficients[i, k] += p.Q[3 * node, k] * q + p.Q[3 * node + 1, k] * v + p.Q[3 * node + 2, k] * a
+            p.Q[r, k] *= p.weight[r]
 
 
 @compiled
@@ -221,13 +234,18 @@ def _polynomials(eq, course, t, state):
     p = course.passage
     _base(p, t)
     _orthogonal(p)
+    apart = p.rough > 0
     for i in range(eq.n):
         q, v, a = 0.0, 0.0, 0.0
         for k in range(p.terms):
             c = p.coefficients[i, k]
             q += c * p.base[0, k]
-            v += c * p.base[1, k]
-            a += c * p.base[2, k]
+            if apart:
+                v += p.rates[i, k] * p.base[0, k]
+                a += p.rates[i, k] * p.base[1, k]
+            else:
+                v += c * p.base[1, k]
+                a += c * p.base[2, k]
         state.q[i], state.v[i], state.al[i] = q, v, a
 
 
@@ -240,20 +258,40 @@ def _doubt(eq: Equations, course: Course, t: float) -> float:
     p = course.passage
     _base(p, t)
     _orthogonal(p)
-    terms = min(TERMS, 3 * p.count)
+    terms = min(TERMS, p.count if p.rough > 0 else 3 * p.count)
     for k in range(terms):
         largest = 0.0
         for i in range(eq.n):
-            c = abs(p.coefficients[i, k])
-            largest = max(largest, c * abs(p.base[0, k]) / eq.scale[i])
-            largest = max(largest, c * abs(p.base[1, k]) / (eq.scale[i] * course.rate))
+            c, unit = p.coefficients[i, k], 1.0 / eq.scale[i]
+            rate = p.rates[i, k] * p.base[0, k] if p.rough > 0 else c * p.base[1, k]
+            largest = max(largest, abs(c * p.base[0, k]) * unit, abs(rate) * unit / course.rate)
         p.change[k] = largest
     least = np.inf
-    for k in range(5, terms):
+    for k in range(3, terms):
         last, earlier = max(p.change[k], p.change[k - 1]), max(p.change[k - 2], p.change[k - 3])
         doubt = last * min(1.0, max(0.1, last / earlier)) if earlier > 0.0 else last
         if doubt < least:
             least, p.terms = doubt, k + 1
+    return least
+
+
+@compiled
+def _best_fit(eq, course, enough):
+    """Polynomials through as many of the last states as leave little doubt at the next; that doubt."""
+    p, t = course.passage, course.next.t
+    least, best = np.inf, 0
+    for k in range(len(STATES)):
+        count = min(STATES[k], p.kept)
+        if count > 1:
+            _fit(eq, course, count, t)
+            doubt = _doubt(eq, course, t)
+            if doubt < least:
+                least, best = doubt, count
+            if course.fixed == 0.0 and doubt <= enough:
+                return doubt
+    if best > 0:
+        _fit(eq, course, best, t)
+        _doubt(eq, course, t)
     return least
 
 
@@ -294,7 +332,7 @@ def _land(eq, wk, course, x, doubt):
     return (
         fall <= 10.0 * doubt + noise
         and slip <= 30.0 * (doubt + noise / sound) + 10.0 * fall / sound
-        and jerk * short * short <= 1e3 * (doubt + noise / sound) + 10.0 * fall / sound
+        and (p.rough > 0 or jerk * short * short <= 1e3 * (doubt + noise / sound) + 10.0 * fall / sound)
     )
 
 
@@ -310,7 +348,9 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
         p.bound = min(p.bound, 0.5 * p.ahead)
     p.origin = now.t
     # the nearer, the more would rounding do to a state that is projected
-    enough = ROUGHLY if course.fixed > 0.0 else SHARE * course.tolerance + 0.01 * ROUNDING / p.weak**2
+    enough = course.tolerance * (SHARE if p.rough == 0 else ROUGH_SHARE) + 0.01 * ROUNDING / p.weak**2
+    if course.fixed > 0.0:
+        enough = ROUGHLY
     for attempt in range(4):
         x = p.ahead * (2.0 + attempt)
         if course.fixed > 0.0:
@@ -318,14 +358,7 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
         elif x > course.largest:
             return FAILED
         course.next.t = now.t + x
-        doubt = np.inf
-        for k in range(len(STATES)):
-            count = min(STATES[k], p.kept)
-            if count > 1:
-                _fit(eq, course, count, course.next.t)
-                doubt = _doubt(eq, course, course.next.t)
-            if doubt <= enough:
-                break
+        doubt = _best_fit(eq, course, enough)
         if not doubt <= enough:
             return FAILED
         if _land(eq, wk, course, x, doubt):

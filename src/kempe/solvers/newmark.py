@@ -13,14 +13,17 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.course import FAILED, PATIENCE, REACHED, Course, choose_step, refinements
+from kempe.solvers.course import FAILED, PATIENCE, REACHED, ROUNDING, Course, choose_step, close_enough, refinements
 from kempe.solvers.frames import Count, Floats, Frame, Real
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
     Equations,
     Work,
+    accelerations,
+    evaluate,
     explicit_at,
     place_all,
+    project_velocity,
     residual_of,
     run_program,
     share,
@@ -30,10 +33,10 @@ from kempe.solvers.pack import window
 from kempe.solvers.program import load_weights
 from kempe.solvers.vectors import copy
 
-#: Newton's corrections end below this, in sizes.
-CLOSE = 1e-11
 #: A contraction worse than this asks for a new matrix.
 POOR = 0.1
+#: With a penalty that is given: the same, and the largest number of corrections of the multipliers in a step.
+SLOW, SOFT = 0.98, 30
 
 
 class Memory(Frame):
@@ -104,9 +107,10 @@ def _newton(eq, wk, course, memory, h):
     else:
         fresh = memory.renew > 0
     last, theta, renewed = 0.0, 1.0, fresh
-    patience = PATIENCE if course.redundant > 0 else 0
-    close = max(min(CLOSE, 1e-3 * course.tolerance), 1e-14)
-    most = 60 if memory.penalty > 1 else 12
+    patience = PATIENCE if course.redundant > 0 or memory.penalty > 1 else 0
+    close = close_enough(course, h)
+    soft = memory.penalty > 1  # then the multipliers are corrected by the penalty, at a rate that it decides
+    most = SOFT if soft else 12
     for iteration in range(most):
         course.evaluations += 1
         if fresh:
@@ -140,10 +144,13 @@ def _newton(eq, wk, course, memory, h):
             theta = size / max(last, 1e-300)
             if size < 1e-15:
                 theta = 0.0
-            if theta > POOR and size > 0.1 * close:
+            if theta > (SLOW if soft else POOR) and size > 0.1 * close:
+                if size < ROUNDING and renewed and iteration > 2 and theta > 0.5:
+                    memory.renew = 1
+                    return True
                 if theta > 2.0 and renewed:
                     patience -= 1
-                if patience < 0 or iteration > most - 3:
+                if patience < 0 or (iteration > most - 3 and not soft):
                     memory.matrix_step = 0.0
                     return False
                 renewed = fresh = True  # a new matrix, from the present iterate
@@ -159,7 +166,7 @@ def _newton(eq, wk, course, memory, h):
             memory.renew = 1 if iteration > 0 and theta > 0.5 * POOR else 0
             return True
     memory.matrix_step = 0.0
-    return False
+    return soft and last < 1e-3  # what is left is taken over by the multipliers of the next steps
 
 
 @compiled
@@ -193,48 +200,14 @@ def _error(eq, course, memory, h):
     return share_ * h * h * np.sqrt(total / eq.n) / course.tolerance
 
 
-@compiled
-def _subtract_jacobian_times(eq, wk, x):
-    at = eq.n + 3 * eq.m + eq.upper
-    for k in range(eq.jacobian_row.shape[0]):
-        wk.rate[eq.jacobian_row[k]] -= wk.out[at + k] * x[eq.jacobian_column[k]]
-
-
 @piece
-def _project(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
-    """Velocities and accelerations to the constraints (ALI3-P), in the metric of the matrix at the new state.
-
-    With the matrix of an earlier step the projection would not be orthogonal, and the method of order 1 only.
-    """
-    n, m, state = eq.n, eq.m, course.next
-    rhs, d, rate = wk.rhs, wk.correction, wk.rate
-    place_all(eq, wk, state)
-    if _factor(eq, wk, course, memory, h, 4.0 / (h * h)) == 0:
+def _project(eq: Equations, wk: Work, course: Course) -> int:
+    """Velocities and accelerations to the constraints (ALI3-P), in the metric of the mass matrix."""
+    state, side = course.next, course.beside
+    if evaluate(eq, side, state) == 0 or not project_velocity(eq, side, state) < np.inf:
         return 0
-    run_program(eq.explicit, wk)
-    for level in range(2):
-        for _ in range(3):
-            at = n + m if level == 0 else n + 2 * m
-            for k in range(m):
-                rate[k] = wk.out[at + k]
-            _subtract_jacobian_times(eq, wk, state.v if level == 0 else state.al)
-            worst = 0.0
-            for i in range(n):
-                rhs[i] = 0.0
-            for k in range(m):
-                rhs[n + k] = rate[k]
-                worst = max(worst, abs(rate[k]) / eq.row_scale[k])
-            solve(eq, wk)
-            for i in range(n):
-                if level == 0:
-                    state.v[i] += d[i]
-                else:
-                    state.al[i] += d[i]
-            if worst < 1e-13 * course.rate:
-                break
-        if level == 0:
-            explicit_at(eq, wk, state)
-    return 1
+    explicit_at(eq, side, state)
+    return int(accelerations(eq, side, state, 0.0, 1.0, refinements(course)) < np.inf)
 
 
 @piece
@@ -257,7 +230,7 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
     if course.redundant > 0:
         share(eq, course.beside, course.next, refinements(course))
     if memory.project > 0:
-        return REACHED if _project(eq, wk, course, memory, h) > 0 else FAILED
+        return REACHED if _project(eq, wk, course) > 0 else FAILED
     return REACHED
 
 
