@@ -354,7 +354,7 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     for attempt in range(4):
         x = p.ahead * (2.0 + attempt)
         if course.fixed > 0.0:
-            x = course.fixed * np.ceil((1.5 + attempt) * p.ahead / course.fixed)
+            x = course.fixed * np.ceil(p.ahead / course.fixed + 1.5 + attempt)  # (a fixed step needs room behind it)
         elif x > course.largest:
             return FAILED
         course.next.t = now.t + x

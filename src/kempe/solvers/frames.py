@@ -179,7 +179,7 @@ class _View(NamedTuple):
     @classmethod
     def of(cls, value: Any) -> Any:
         """A view of a whole array of the same type as such; anything else as it is."""
-        whole = getattr(value, "base", None)
+        whole = value.base if isinstance(value, np.ndarray) else None
         if not isinstance(whole, np.ndarray) or whole.dtype != value.dtype or not whole.flags.c_contiguous:
             return value
         return cls(whole, (value.ctypes.data - whole.ctypes.data) // value.itemsize, value.shape)
