@@ -18,7 +18,9 @@ COMPLIANCE = 1e-11
 #: Up to so many coordinates the reduced stiffness is a full matrix; beyond, its lowest eigenvalues are iterated for.
 FEW = 20
 #: So many vectors at most are kept to find the lowest eigenvalues.
-KRYLOV = 200
+KRYLOV = 40
+#: A vector is known when so small a part of it is wrong; its eigenvalue is then wrong by the square of it.
+SHARP = 1e-9
 #: So many are enough to know about how soft the softest motion is.
 SOFT = 15
 
@@ -125,7 +127,7 @@ class Saddle:
     def factors(self, K: np.ndarray | None, at: Look, shift: float) -> Factors:
         """The factors of [K + shift, G; J, 0]; without K, of [shift, G; J, 0]."""
         matrix = self.matrix(np.zeros(len(self._K[0])) if K is None else K, at, shift, -COMPLIANCE)
-        return Factors(matrix, splu(matrix, permc_spec="MMD_AT_PLUS_A"), self.n)
+        return Factors(matrix, splu(matrix, permc_spec="COLAMD"), self.n)
 
     def matrix(self, K: np.ndarray, at: Look, shift: float = 0.0, corner: float = 0.0) -> csc_matrix:
         """[K + shift, G; J, corner]."""
@@ -181,14 +183,18 @@ def lowest_stiffness(saddle: Saddle, K: np.ndarray, at: Look) -> tuple[np.ndarra
     ends, _, unsure = _lanczos(lambda x: level.solve(saddle.pulled(K, x), sweeps=1)[0], start, 60)
     spread = max(float(np.abs(ends).max()), 1e-300)
     below = float(ends[0]) - float(unsure[0]) - 1e-3 * spread
-    for _ in range(8):
+    for _ in range(12):
         shifted = saddle.factors(K, at, -below)
-        inverse, ways, _ = _lanczos(lambda x, f=shifted: f.solve(x, sweeps=1)[0], start, KRYLOV)  # type: ignore[misc]
-        if inverse[0] > -0.01 / spread:  # less is rounding: nothing is as far below as that
+        inverse, ways, residual = _lanczos(lambda x, f=shifted: f.solve(x, sweeps=1)[0], start, KRYLOV)  # type: ignore[misc]
+        order = np.argsort(-inverse)[:8]
+        values, start = below + 1.0 / inverse[order], ways[:, order].sum(axis=1)
+        if inverse[0] < -0.01 / spread:  # something lies lower still (less than that is rounding)
+            below = 2.0 * (below + 1.0 / float(inverse[0])) - spread
+        elif residual[-1] <= SHARP * inverse[-1]:
             break
-        below = 2.0 * (below + 1.0 / float(inverse[0])) - spread  # something lies lower still
-    order = np.argsort(-inverse)[:8]
-    return below + 1.0 / inverse[order], ways[:, order]
+        else:
+            below = float(values[0]) - 0.1 * (float(values[0]) - below)
+    return values, ways[:, order]
 
 
 def softest(saddle: Saddle, K: np.ndarray, level: Factors, guess: np.ndarray) -> tuple[float, np.ndarray]:
@@ -227,8 +233,8 @@ def _lanczos(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Eigenvalues of a symmetric operator in order, with vectors and residuals, from the Krylov space of a start.
 
-    It ends where the largest one is known to the last digits, or with ``most`` vectors. Each new vector is made
-    orthogonal to all others, twice.
+    It ends where the largest one is known sharply, or with ``most`` vectors. Each new vector is made orthogonal to all
+    others, twice.
     """
     V, alpha, beta = np.zeros((most, len(start))), [], []
     v = start / np.linalg.norm(start)
@@ -240,10 +246,10 @@ def _lanczos(
             w = w - V[: k + 1].T @ (V[: k + 1] @ w)
         beta.append(float(np.linalg.norm(w)))
         exhausted = beta[-1] <= 1e-12 * max(map(abs, alpha))
-        if k % 5 == 4 or exhausted or k == most - 1:
+        if k % 10 == 9 or exhausted or k == most - 1:
             values, s = eigh_tridiagonal(np.array(alpha), np.array(beta[:-1]))
             residual = beta[-1] * np.abs(s[-1])
-            if exhausted or residual[-1] <= 1e-14 * abs(values[-1]):
+            if exhausted or residual[-1] <= SHARP * abs(values[-1]):
                 break
         v = w / beta[-1]
     return values, V[: len(alpha)].T @ s, residual
