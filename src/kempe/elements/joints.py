@@ -13,7 +13,7 @@ from kempe.elements.links import drawn_distance
 from kempe.elements.numbers import Number, evaluate, not_negative, number, positive, unless_zero, vector
 from kempe.elements.parts import Body, Carrier, Ground, Marker, Point, as_carrier, plain
 from kempe.elements.planar import Placed, angle_beyond, cross, relative_angle
-from kempe.elements.quantities import Angle, Displacement, Distance, as_quantity, drawn_value
+from kempe.elements.quantities import Angle, Displacement, Distance, Quantity, as_quantity, drawn_value
 from kempe.errors import ModelError
 
 
@@ -299,6 +299,13 @@ class Gear(Element):
             line=line,
             **fields,
         )
+
+    @property
+    def torque_only(self) -> bool:
+        """Whether it has no centres although its wheels could have them."""
+        wheels = [self.fields[key] for key in ("i", "j")]
+        bodies = [not isinstance(w, Quantity) or isinstance(next(iter(w.parts())), Body) for w in wheels]
+        return all(bodies) and not self.fields["centres"].fields  # type: ignore[attr-defined]
 
     def phi(self, x: Any) -> Any:
         i, j, c = (0.0 if w is None else w.value for w in (x.i, x.j, x.arm))
