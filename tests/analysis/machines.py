@@ -189,7 +189,7 @@ def rolling() -> Machine:
     m.weld("rim", disc, weight)
     m.constraint("height", lambda b: b.y - 0.3, disc)
     m.translational("bed", m.ground, rack, at=(0, 0), axis=(1, 0))
-    m.rack_and_pinion("teeth", disc, rack, radius=0.3)
+    m.rack_and_pinion("rim on rack", disc, rack, radius=0.3, pressure_angle=0)  # friction, not teeth
     m.coupler("roll", [(1.0, disc.x), (0.3, disc.angle)])
     m.spring("buffer", m.ground, rack, on_i=(-2, 0), stiffness=15.0, damping=0.2)
     return Machine(m, 1.2, {"disc.omega": -3.0})

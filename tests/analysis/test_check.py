@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from linkages import four_bar, parallelogram
 
 import kempe as kp
@@ -40,3 +41,16 @@ def test_grave_findings():
     assert any(f.grave and "singular position" in f.message for f in flat.check())
     open_ = four_bar(1, 1, 1, 3.5, theta=0.1)
     assert any(f.grave and "cannot assemble" in f.message for f in open_.check())
+
+
+@pytest.mark.parametrize("mass", [None, 1.0])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_mesh_that_bearings_do_not_feel_is_noted_where_forces_matter(mass, known):
+    m = kp.Mechanism("m")
+    a, b = m.body("a", mass, mass), m.body("b", mass, mass, at=(0.3, 0))
+    m.revolute("A", m.ground, a, at=(0, 0))
+    m.revolute("B", m.ground, b, at=(0.3, 0))
+    m.gear("mesh", a, b, ratio=-0.5, **({"on_i": (0, 0)} if known else {}))
+    noted = [f for f in m.check() if f.about == "mesh"]
+    assert bool(noted) == (mass is not None and not known)
+    assert all(not f.grave and "on_i=, on_j=" in f.message for f in noted)

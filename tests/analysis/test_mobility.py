@@ -96,3 +96,43 @@ def test_size_does_not_matter():
         m.bar("left", a, c)
         m.bar("right", c, b)
         assert m.mobility().dof == 0 and not m.mobility().singular_position
+
+
+# --- what is not redundant ------------------------------------------------------------------------------------------
+
+
+def led_point(m):
+    m.link("rod", m.point("P", (0, 0)), m.point("B", (0, -1), mass=1.0))
+    m.point_driver("lead", m["P"], lambda t: 0.1 * kp.sin(5 * t), 0.0)
+
+
+def driven_body(m):
+    a, b = m.body("a"), m.body("b", 1.0, 0.1, at=(0, -1))
+    for name, quantity in {"x": a.x, "y": a.y, "turn": a.angle}.items():
+        m.driver(name, quantity, 0.0)
+    m.revolute("pin", a, b, at=(0, 0))
+
+
+def flat_slider_crank(m):
+    crank, slider = m.body("crank", 1.0, 0.1, at=(0.1, 0)), m.body("slider", at=(0.6, 0))
+    m.revolute("O", m.ground, crank, at=(0, 0))
+    m.translational("guide", m.ground, slider, axis=(1, 0))
+    m.link("rod", crank, slider, on_i=(0.1, 0), on_j=(0, 0))
+    m.driver("motor", crank.angle, kp.constant_speed(3.0))
+
+
+def flat_parallelogram(m):
+    O, C = m.point("O", (0, 0), fixed="xy"), m.point("C", (2, 0), fixed="xy")
+    A, B = m.point("A", (1, 0)), m.point("B", (3, 0))
+    for name, ends in {"OA": (O, A), "AB": (A, B), "CB": (C, B)}.items():
+        m.bar(name, *ends)
+
+
+@pytest.mark.parametrize("build", [led_point, driven_body, flat_slider_crank, flat_parallelogram])
+def test_parts_without_mass_and_flat_starts_are_not_redundant(build):
+    m = kp.Mechanism("m", gravity=(0, -9.81))
+    build(m)
+    info = m.mobility()
+    assert not [d for d in info.redundant if d.permanent] and "redundant" not in str(info)
+    assert info.singular_position == (build is flat_parallelogram)
+    assert not [finding for finding in m.check() if "redundant" in str(finding)]

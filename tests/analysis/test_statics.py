@@ -6,6 +6,8 @@ import pytest
 from scipy.optimize import brentq, minimize
 
 import kempe as kp
+from kempe.analysis import saddles
+from kempe.simulation.posing import Posed
 
 G = 9.81
 
@@ -94,6 +96,77 @@ def test_a_hanging_chain_has_one_horizontal_force():
     for k in range(count):
         fx, fy = (forces[k] + forces[k + 1]) / 2
         assert np.tan(rest[f"rod {k}.angle"]) == pytest.approx(fy / fx, rel=1e-9)
+
+
+def rough_chain(count, both, seed=1, gravity=-G):
+    """Links of a chain drawn in a rough line from a pin: its end is free, or pinned nearer than the chain is long."""
+    rng = np.random.default_rng(seed)
+    m = kp.Mechanism("chain", gravity=(0, gravity))
+    length, previous = 1.4 / count, m.ground
+    for k in range(count):
+        along = (k + 0.5) / count
+        at = (along, -0.3 * np.sin(np.pi * along)) if both else (1.4 * along, 0.0)
+        link = m.body(f"link {k}", 1 / count, length**2 / count / 12, at=at, angle=0.2 * rng.normal())
+        m.revolute(f"J{k}", previous, link, on_i=(0 if k == 0 else length / 2, 0), on_j=(-length / 2, 0))
+        previous = link
+    if both:
+        m.revolute("end", previous, m.ground, on_i=(length / 2, 0), on_j=(1, 0))
+    return m
+
+
+@pytest.mark.parametrize("count", [20, 150])
+def test_a_long_chain_hangs_down_from_a_rough_start(count):
+    """Link k carries all links below it; none of them is left standing on its head."""
+    rest = rough_chain(count, both=False).equilibrium()
+    angles = np.array([rest[f"link {k}.angle"] for k in range(count)])
+    assert np.sin(angles) == pytest.approx(-1.0, abs=1e-12)
+    assert [rest[f"J{k}.y"] for k in range(count)] == pytest.approx(G * (1 - np.arange(count) / count), rel=1e-9)
+    assert rest.stable and rest.stiffness > 0 and rest.residual < 1e-12
+
+
+@pytest.mark.parametrize("count", [20, 150])
+def test_a_long_chain_between_two_pins_is_a_funicular(count):
+    rest = rough_chain(count, both=True).equilibrium()
+    forces = np.array([[rest[f"{j}.x"], rest[f"{j}.y"]] for j in [*(f"J{k}" for k in range(count)), "end"]])
+    assert np.ptp(forces[:, 0]) < 1e-10 * G and np.diff(forces[:, 1]) == pytest.approx(-G / count, rel=1e-8)
+    for k in range(count):
+        fx, fy = (forces[k] + forces[k + 1]) / 2
+        assert np.tan(rest[f"link {k}.angle"]) == pytest.approx(fy / fx, rel=1e-7)
+    assert rest.stable and rest.residual < 1e-12
+
+
+def test_no_full_matrix_is_decomposed_for_a_long_chain(monkeypatch):
+    """Full decompositions are what makes a search wait for threads of the linear algebra."""
+
+    def small_only(function):
+        def checked(a, *args, **kwargs):
+            assert min(np.shape(a)) <= 20, f"{function.__name__} of {np.shape(a)}"
+            return function(a, *args, **kwargs)
+
+        return checked
+
+    for name in ("svd", "lstsq", "eigh", "eig", "pinv", "solve", "inv"):
+        monkeypatch.setattr(np.linalg, name, small_only(getattr(np.linalg, name)))
+    assert rough_chain(25, both=False).equilibrium().stable
+    assert rough_chain(25, both=True).equilibrium().stable
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("upright", [True, False])
+def test_the_lowest_stiffness_of_many_links_is_that_of_the_full_matrix(both, upright):
+    """Iterated for on the sparse pattern, and from a full basis of all free motions; standing and hanging."""
+    q = rough_chain(30, both).equilibrium().pose
+    posed = Posed(rough_chain(30, both, gravity=G if upright else -G))
+    saddle = saddles.Saddle(posed, 0.0, np.arange(posed.system.n))
+    at = saddle.look(q.q, np.zeros(saddle.m))
+    lam = saddle.factors(None, at, 1.0).solve(-at.f)[1]
+    K = saddle.stiffness(q.q, lam)
+    few, ways = saddles.lowest_stiffness(saddle, K, at)
+    every, _ = saddles._all(saddle, K, at)
+    assert few[0] == pytest.approx(every[0], rel=1e-9) and (few[0] < 0) == upright
+    assert few[1] == pytest.approx(every[1], rel=1e-4)
+    J = saddle.jacobian(at)
+    assert np.abs(J @ ways[:, 0]).max() < 1e-9 * np.abs(ways[:, 0]).max()
 
 
 def random_web(seed):
@@ -314,6 +387,17 @@ def test_motions_that_nothing_drives_are_refused():
     heavier.torque(heavier["rod"], 5.0)
     with pytest.raises(kp.ModelError, match=r"does not move like this.*t = 0 .*on 'rod"):
         heavier.inverse_dynamics(motion)
+
+
+def test_a_singular_position_is_no_redundancy():
+    """A parallelogram drawn in line: only there its reactions are not unique."""
+    m = kp.Mechanism("flat", gravity=(0, -G))
+    O, C = m.point("O", (0, 0), fixed="xy"), m.point("C", (2, 0), fixed="xy")
+    A, B = m.point("A", (1, 0)), m.point("B", (3, 0))
+    for name, ends in {"OA": (O, A), "AB": (A, B), "CB": (C, B)}.items():
+        m.bar(name, *ends, mass=1.0)
+    taken = m.inverse_dynamics(m.simulate(np.linspace(0, 0.5, 6)))
+    assert "in singular positions (t = 0)" in taken.message and "constraints are redundant" not in taken.message
 
 
 def test_a_singular_position_is_named():

@@ -172,6 +172,30 @@ def planetary_gear(d: Drawing) -> Any:
     return m, m.gear("J", a, b, teeth=(21, 55), internal=True, carrier=c)
 
 
+@example(el.Gear)
+def gear_with_centres(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.gear("J", a, b, ratio=-0.4 * d.scale, on_i=(0.1, 0.2), on_j=(0.3, -0.1))
+
+
+@example(el.Gear)
+def planetary_gear_with_centres(d: Drawing) -> Any:
+    m, a, b, c = bodies(d)
+    return m, m.gear("J", a.at((0.1, 0.0)), b, radii=(0.2, 0.5 * d.scale), internal=True, carrier=c)
+
+
+@example(el.Gear)
+def gear_on_a_ring_that_is_the_ground(d: Drawing) -> Any:
+    m, a, _, c = bodies(d)
+    return m, m.gear("J", m.ground, a, teeth=(50, 21), internal=True, carrier=c, on_i=d(0.2, -0.6))
+
+
+@example(el.Belt)
+def belt_with_centres(d: Drawing) -> Any:
+    m, a, b, c = bodies(d)
+    return m, m.belt("J", a, b, radii=(0.2 * d.scale, 0.3), on_i=(0.05, 0.0), preload=0.4, carrier=c)
+
+
 @example(el.Belt)
 def belt(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
@@ -188,6 +212,25 @@ def rack_and_pinion(d: Drawing) -> Any:
 def rack_and_pinion_on_a_carriage(d: Drawing) -> Any:
     m, a, b, c = bodies(d)
     return m, m.rack_and_pinion("J", a, b, radius=0.2 * d.scale, axis=d.along(1.0, 0.2), frame=c)
+
+
+@example(el.RackAndPinion)
+def rack_and_pinion_beside_its_origin(d: Drawing) -> Any:
+    m, a, _, _ = bodies(d)
+    return m, m.rack_and_pinion("J", a, m.ground, radius=-0.2 * d.scale, axis=d.along(1.0, 0.2), on_i=(0.1, 0.1))
+
+
+@example(el.RackAndPinion)
+def rack_that_is_a_bar(d: Drawing) -> Any:
+    m, _, bar = bars(d)
+    pinion = m.body("body", at=d(0.9, 0.9), angle=d.turn + 0.3)
+    return m, m.rack_and_pinion("J", pinion, bar, radius=0.2 * d.scale, axis=d.along(1.0, 0.2), frame=m.ground)
+
+
+@example(el.RackAndPinion, world=True)
+def rack_that_is_a_point(d: Drawing) -> Any:
+    m, a, _, _ = bodies(d)
+    return m, m.rack_and_pinion("J", a, m.point("P", at=d(0.6, 0.9)), radius=0.2 * d.scale, axis=d.along(1.0, 0.2))
 
 
 @example(el.Coupler)

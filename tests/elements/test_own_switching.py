@@ -376,11 +376,72 @@ def test_velocities_not_given_are_those_of_least_kinetic_energy():
     assert result.array("p1.vx")[0] == pytest.approx(0.25, abs=1e-13)
 
 
-@pytest.mark.parametrize("ask", ["equilibrium", "linearise", "modes"])
-def test_questions_that_do_not_know_loads_say_so(ask):
-    m, _, _ = block(belt=0.5)
-    with pytest.raises(kp.ModelError, match="depend on a joint's load can be simulated only, so far: 'dry'"):
-        getattr(m, ask)()
+# --- forces that feel a load, in other questions --------------------------------------------------------------------
+
+
+def test_a_belt_carries_a_block_until_its_spring_is_strong_enough():
+    """In equilibrium the belt slides below: k x = mu N, and N is less by what the spring lifts: N = m g - c x."""
+    mass, k, lift, mu = 2.0, 60.0, 25.0, 0.3
+    m, body, _ = block(mass, belt=0.5)
+    m.user_force("springs", lambda b: (-k * b.x, lift * b.x, 0), body)
+    rest = m.equilibrium()
+    x = mu * mass * G / (k + mu * lift)
+    assert rest["b.x"] == pytest.approx(x, rel=1e-12)
+    assert abs(rest["guide.normal"]) == pytest.approx(mass * G - lift * x, rel=1e-12)
+    assert rest.stable
+    # m x'' = -k x + mu N: the load's slope stiffens it
+    assert m.modes().frequencies == pytest.approx([np.sqrt((k + mu * lift) / mass)], rel=1e-10)
+
+
+def test_friction_that_feels_a_load_couples_two_modes():
+    """A block rubs on a guide that springs carry: neither K nor M is symmetric, for springs and inertia load it."""
+    m = kp.Mechanism("squeal", gravity=(0, -G))
+    body, slide = m.body("b", 2.0, 0.1), m.body("slide", 0.7, 0.1)
+    m.translational("lift", m.ground, slide, axis=(0, 1), at=(0, 0))
+    guide = m.translational("guide", slide, body, axis=(1, 0), at=(0, 0))
+    m.add(Rubbing("dry", guide, body, 0.4, belt=0.5))
+    m.user_force("springs", lambda b, s: [(-60 * b.x + 15 * b.y, 15 * b.x, 0), (0, -90 * s.y, 0)], body, slide)
+    m.user_force("dampers", lambda b, s: [(-0.3 * b.vx, 0, 0), (0, -0.5 * s.vy, 0)], body, slide)
+    rest = m.equilibrium()
+    linear = m.linearise(rest, coordinates=["b.x", "b.y"])
+    assert abs(linear.M[0, 1] - linear.M[1, 0]) > 0.1 and abs(linear.K[0, 1] - linear.K[1, 0]) > 1.0
+
+    def accelerations(x, y, vx, vy):
+        pose = kp.Pose({**rest.pose.values, "b.x": x, "b.y": y, "slide.y": y})
+        found = m.accelerations({"b.vx": vx, "b.vy": vy}, start=pose)
+        return np.array([found["b.ax"], found["b.ay"]])
+
+    at, h = np.array([rest["b.x"], rest["b.y"], 0.0, 0.0]), 1e-5
+    slopes = [(accelerations(*(at + h * e)) - accelerations(*(at - h * e))) / (2 * h) for e in np.eye(4)]
+    assert accelerations(*at) == pytest.approx(0.0, abs=1e-9)
+    assert linear.A[2:] == pytest.approx(np.array(slopes).T, rel=1e-7, abs=1e-7)
+    moving = m.linearise(rest.pose, velocities={"b.vx": 0.2, "b.vy": -0.1}, coordinates=["b.x", "b.y"])
+    assert moving.a[:2] == pytest.approx(accelerations(at[0], at[1], 0.2, -0.1), rel=1e-9)
+
+
+@pytest.mark.parametrize("slope", [0.25, 0.35])
+def test_a_block_rests_where_friction_holds_it(slope):
+    m = kp.Mechanism("slope", gravity=(G * np.sin(slope), -G * np.cos(slope)))
+    body = m.body("b", 2.0, 0.1)
+    guide = m.translational("guide", m.ground, body, axis=(1, 0), at=(0, 0))
+    m.add(Rubbing("dry", guide, body, 0.3))
+    if np.tan(slope) < 0.3:
+        assert m.equilibrium()["dry.hold"] == pytest.approx(2.0 * G * np.sin(slope), rel=1e-12)
+    else:
+        with pytest.raises(kp.ConvergenceError, match=r"'dry' does not hold \(slips\)"):
+            m.equilibrium()
+
+
+def test_a_motor_overcomes_friction_that_feels_a_load():
+    """Friction mu N with N from gravity and a force that presses in time, while a motor moves the block."""
+    m, body, _ = block()
+    m.force("press", body, (0.0, lambda t: -5.0 * kp.sin(3 * t)))
+    m.driver("motor", body.x, kp.harmonic(0.4, 2.0))
+    t = np.linspace(0.0, 0.7, 12)
+    result = m.inverse_dynamics(m.simulate(t, velocities={"b.vx": 0.8}))
+    moving = 0.3 * (2.0 * G + 5.0 * np.sin(3 * t))
+    assert result.array("b.vx").min() > 0
+    assert result.array("motor.effort") == pytest.approx(2.0 * result.array("b.ax") + moving, rel=1e-11)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kempe.analysis.mobility import mobility
+from kempe.elements import Gear
 from kempe.elements.parts import Inertia
 from kempe.errors import AssemblyError, KempeError
 from kempe.model import Model
@@ -35,7 +36,7 @@ def check(model: Model, *, parameters: Mapping[str, float] | None = None) -> lis
         posed = Posed(model, parameters)
     except KempeError as error:
         return [*findings, Finding(True, model.name, str(error))]
-    findings += _connections(posed.system)
+    findings += _connections(posed.system) + _meshes(posed.system)
     try:
         q = assembled(posed, 0.0)
     except AssemblyError as error:
@@ -64,6 +65,22 @@ def _connections(system: System) -> list[Finding]:
     touched = {part.name for element in own for part in element.parts()}
     loose = [part.name for part in system.parts if part.name not in touched]
     return [Finding(False, name, f"'{name}' is connected to nothing") for name in loose]
+
+
+def _meshes(system: System) -> list[Finding]:
+    """Gears and belts of which a motion's reactions would miss the force between the wheels."""
+    if not any(element.has_inertia for element in system.elements):
+        return []
+    without = [e for e in system.elements if isinstance(e, Gear) and e.torque_only]
+    return [
+        Finding(
+            False,
+            e.name,
+            f"{e.kind} '{e.name}' passes on a torque only, and bearings do not feel its force; "
+            "say where the wheels' centres are: on_i=, on_j=",
+        )
+        for e in without
+    ]
 
 
 def _mobility(model: Model, parameters: Mapping[str, float] | None) -> list[Finding]:

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 
 from kempe.analysis.kinematics import kinematics
 from kempe.analysis.mobility import constraint_rank
-from kempe.analysis.tangents import State, settle
+from kempe.analysis.tangents import LOAD_ITERATIONS, State, settle
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
@@ -53,6 +53,12 @@ def inverse_dynamics(
     if [tuple(c) for c in motion.columns] != system.names:
         raise ModelError(f"this result is no motion of '{model.name}': its coordinates are others")
     lam, repeated = _multipliers(posed, motion)
+    note = ""
+    if repeated.all() and len(repeated):
+        note = "; constraints are redundant, so of all reactions that fit the smallest are given"
+    elif repeated.any():
+        t = float(motion.t[repeated.argmax()])
+        note = f"; in singular positions (t = {t:.6g}) reactions are not unique, and the smallest that fit are given"
     energies = np.zeros((len(motion.t), 5))
     for k, t in enumerate(motion.t):
         settle(posed, at := State(motion.q[k], motion.v[k], float(t)))
@@ -60,7 +66,6 @@ def inverse_dynamics(
     series = {f"lambda.{row.label}": lam[:, k] for k, row in enumerate(system.rows)}
     names = ("energy.kinetic", "energy.potential", "energy.elastic", "power.dissipated", "power.supplied")
     series.update({name: energies[:, k] for k, name in enumerate(names)})
-    note = "; constraints are redundant, so of all reactions that fit the smallest are given" if repeated else ""
     return Result(
         t=motion.t,
         q=motion.q,
@@ -85,62 +90,94 @@ def inverse_dynamics(
     )
 
 
-def _multipliers(posed: Posed, motion: Result) -> tuple[np.ndarray, bool]:
-    """The multipliers that balance the forces at every time, and whether others would do so too."""
-    n, m, d = posed.system.n, posed.system.m, posed.system.dynamics
-    lam, repeated = np.zeros((len(motion.t), m)), False
+def _multipliers(posed: Posed, motion: Result) -> tuple[np.ndarray, np.ndarray]:
+    """The multipliers that balance the forces at every time, and whether others would do so too then."""
+    n, m = posed.system.n, posed.system.m
+    lam, repeated = np.zeros((len(motion.t), m)), np.zeros(len(motion.t), dtype=bool)
     share = max(1, min(512, 2_000_000 // max(1, n * m))) if n <= DENSE else 1
     for first in range(0, len(motion.t), share):
         some = slice(first, first + share)
-        wanted, size, entries = _taken(posed, motion, some)
-        if n > DENSE and m == n:
-            J = csc_matrix((entries[0], (d.jacobian_rows, d.jacobian_columns)), shape=(m, n))
-            found = splu(J.T.tocsc()).solve(wanted[0])[None]
-            left = (J.T @ found[0] - wanted[0])[None]
+        found = np.zeros((len(motion.t[some]), m))
+        for _ in range(LOAD_ITERATIONS):
+            last = found
+            wanted, size, right = _taken(posed, motion, some, last / posed.row_scale)
+            found, left, more = _balancing(posed, wanted, right)
+            change = np.abs(found - last).max(axis=1, initial=0.0) <= 1e-13 * np.abs(found).max(axis=1, initial=0.0)
+            if not posed.system.dynamics.loaded or change.all():
+                break
         else:
-            turned = np.zeros((len(wanted), n, m))
-            turned[:, d.jacobian_columns, d.jacobian_rows] = entries
-            found, more = _smallest(turned, wanted)
-            repeated = repeated or more
-            left = (turned @ found[..., None])[..., 0] - wanted
+            t = float(motion.t[first + int(np.argmin(change))])
+            raise ModelError(
+                f"'{posed.model.name}': forces that depend on loads, and the loads, do not settle at t = {t:.10g}"
+            )
+        repeated[some] = more
         _complete(posed, motion, first, np.abs(left), BALANCED * size)
         lam[some] = found / posed.row_scale
     return lam, repeated
 
 
-def _taken(posed: Posed, motion: Result, some: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Q - h - M a, how large its parts are, and the entries of Phi_q, at some of the times, in scaled units."""
+def _balancing(posed: Posed, wanted: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Multipliers for what is wanted at some times, what is left of it, and when others would do."""
+    n, m, places = posed.system.n, posed.system.m, _right_places(posed)
+    if n > DENSE and m == n:
+        G = csc_matrix((right[0], places), shape=(n, m))
+        found = splu(G).solve(wanted[0])[None]
+        return found, (G @ found[0] - wanted[0])[None], np.zeros(1, dtype=bool)
+    G = np.zeros((len(wanted), n, m))
+    G[:, places[0], places[1]] = right
+    found, more = _smallest(G, wanted)
+    return found, (G @ found[..., None])[..., 0] - wanted, more
+
+
+def _right_places(posed: Posed) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and rows of the entries of Phi_q^T - Q_lambda."""
+    d = posed.system.dynamics
+    return d.right if d.loaded else (d.jacobian_columns, d.jacobian_rows)
+
+
+def _taken(posed: Posed, motion: Result, some: slice, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q - h - M a, how large its parts are, and the entries of Phi_q^T - Q_lambda, at some of the times, scaled.
+
+    Forces that depend on multipliers feel the given ones; what is linear in them is on the other side.
+    """
     system, n, m = posed.system, posed.system.n, posed.system.m
     d, upper = system.dynamics, len(system.dynamics.block_rows)
+    steep = upper + len(d.jacobian_rows)
+    rows, columns = _right_places(posed)
     wanted, size, entries = [], [], []
-    for t, q, v, a in zip(motion.t[some], motion.q[some], motion.v[some], motion.a[some], strict=True):
+    states = zip(motion.t[some], motion.q[some], motion.v[some], motion.a[some], lam, strict=True)
+    for t, q, v, a, now in states:
         settle(posed, State(q, v, float(t)))
-        out = system.evaluate(d.explicit, posed.x, q, t, v)
+        out = system.evaluate(d.explicit, posed.x, q, t, v, now)
         values = out[n + 3 * m :]
         inertia = posed.scale * np.bincount(d.block_rows, values[:upper] * a[d.block_columns], n)
-        others = posed.scale * out[:n]
+        others, right = posed.scale * out[:n], values[upper:steep]
         wanted.append(-(inertia + others))
         size.append(np.abs(inertia).max() + np.abs(others).max())
-        entries.append(values[upper : upper + len(d.jacobian_rows)])
-    units = posed.scale[d.jacobian_columns] / posed.row_scale[d.jacobian_rows]
+        if d.loaded:
+            right = values[steep:-1]
+            carried = np.bincount(d.jacobian_columns, values[upper:steep] * now[d.jacobian_rows], n)
+            wanted[-1] -= posed.scale * (carried - np.bincount(rows, right * now[columns], n))
+        entries.append(right)
+    units = posed.scale[rows] / posed.row_scale[columns]
     return np.array(wanted), np.array(size), np.array(entries) * units
 
 
-def _smallest(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The smallest solutions of many systems A x = b, and whether any of them is not the only one."""
+def _smallest(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest solutions of many systems A x = b, and which of them are not the only ones."""
     n, m = A.shape[1:]
     if m == 0:
-        return np.zeros((len(b), 0)), False
+        return np.zeros((len(b), 0)), np.zeros(len(b), dtype=bool)
     if m == n:
         try:
             x = np.linalg.solve(A, b[..., None])[..., 0]
             x += np.linalg.solve(A, (b - (A @ x[..., None])[..., 0])[..., None])[..., 0]
             if np.abs(A).max() * np.abs(x).max() < 1e8 * max(float(np.abs(b).max()), 1e-300):
-                return x, False
+                return x, np.zeros(len(b), dtype=bool)
         except np.linalg.LinAlgError:
             pass  # a singular position
     solved = [np.linalg.lstsq(matrix, side, rcond=1e-11) for matrix, side in zip(A, b, strict=True)]
-    return np.array([s[0] for s in solved]), any(s[2] < m for s in solved)
+    return np.array([s[0] for s in solved]), np.array([s[2] < m for s in solved])
 
 
 def _complete(posed: Posed, motion: Result, first: int, left: np.ndarray, limit: np.ndarray) -> None:

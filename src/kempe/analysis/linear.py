@@ -10,7 +10,15 @@ from scipy.linalg import qr
 
 from kempe.analysis.mobility import constraint_rank, neighbours
 from kempe.analysis.statics import Equilibrium, equilibrium
-from kempe.analysis.tangents import State, drifts, explicit, free_motions, tangents, with_inertia
+from kempe.analysis.tangents import (
+    LOAD_ITERATIONS,
+    State,
+    drifts,
+    explicit,
+    free_motions,
+    tangents,
+    with_inertia,
+)
 from kempe.elements import plain_number
 from kempe.errors import ModelError
 from kempe.model import Model
@@ -78,7 +86,8 @@ def linearise(
     coordinates to use; by default those that describe the motion best, angles before lengths.
 
     With q = q(z, t): f(q, v, a, t, lambda) = 0 is differentiated along R = dq/dz, where Phi_q R = 0. The multipliers
-    drop out of R^T df = 0, and dv and da follow from Phi' = 0 and Phi'' = 0.
+    drop out of R^T df = 0, and dv and da follow from Phi' = 0 and Phi'' = 0. Where forces depend on multipliers they
+    drop out of L^T df = 0 instead, with L^T (Phi_q^T - Q_lambda) = 0; M is then not symmetric.
     """
     if about is None and velocities is None:
         about = equilibrium(model, time=time or 0.0, parameters=parameters)
@@ -121,23 +130,30 @@ def small_motions(
         X = (posed.scale * (inverse @ (whole.T / row_scale).T).T).T
         return X - R @ X[chosen]
 
-    reduced = R.T @ M @ R
-    if standing:
-        a = np.zeros(n)
+    driven = np.zeros(n) if standing else dependent(here.gamma)
+    lam, L, taken, reduced = np.zeros(len(J)), R, inverse.T, R.T @ M @ R
+    for _ in range(LOAD_ITERATIONS):
+        f, last = here.f, lam
+        if system.dynamics.loaded:  # Newton's method: f(lambda) is linear here
+            here = explicit(posed, at, last[: system.m])
+            felt = np.hstack([here.felt.toarray(), np.zeros((n, len(fixed)))])
+            L, taken = _other_side(posed, J.T - felt, row_scale, chosen)
+            f, reduced = here.f + felt @ last, L.T @ M @ R
+        a = driven if standing else driven - R @ np.linalg.solve(reduced, L.T @ (f + M @ driven))
+        lam = -(taken @ ((M @ a + f) * posed.scale)) / row_scale
+        if not system.dynamics.loaded or np.abs(lam - last).max(initial=0.0) <= 1e-13 * np.abs(lam).max(initial=0.0):
+            break
     else:
-        a = dependent(here.gamma)
-        a = a - R @ np.linalg.solve(reduced, R.T @ (here.f + M @ a))
-    load = (M @ a + here.f) * posed.scale
-    lam = -(inverse.T @ load) / row_scale
+        raise ModelError(f"'{posed.model.name}': forces that depend on loads, and the loads, do not settle")
     f_v, f_q = (matrix.toarray() for matrix in tangents(posed, at, a, lam[: system.m]))
-    C, K = R.T @ f_v @ R, R.T @ f_q @ R
+    C, K = L.T @ f_v @ R, L.T @ f_q @ R
     if not standing:
         rate_q, second_q = drifts(posed, at, a)
         W = dependent(-rate_q @ R)  # dv by z; R is dv by z'
         B = dependent(-2.0 * rate_q @ R)  # da by z', for Phi''_v = 2 Phi'_q
         D = dependent(-second_q @ R - 2.0 * rate_q @ W)  # da by z
-        C += R.T @ M @ B
-        K += R.T @ (f_v @ W + M @ D)
+        C += L.T @ M @ B
+        K += L.T @ (f_v @ W + M @ D)
     forces = np.abs(here.f) + np.abs(J).T @ np.abs(lam)
     labels = [row.label for row in system.rows]
     return Linearised(
@@ -151,8 +167,19 @@ def small_motions(
         multipliers=dict(zip(labels, lam[: system.m].tolist(), strict=True)),
         time=at.t,
         parameters=dict(zip(posed.model.parameters, posed.parameters.tolist(), strict=True)),
-        gross=np.abs(R).T @ np.abs(f_q) @ np.abs(R) + np.diag(np.abs(R).T @ forces / posed.scale[chosen]),
+        gross=np.abs(L).T @ np.abs(f_q) @ np.abs(R) + np.diag(np.abs(L).T @ forces / posed.scale[chosen]),
     )
+
+
+def _other_side(
+    posed: Posed, G: np.ndarray, row_scale: np.ndarray, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """L with L^T G = 0, one in the independent coordinates, and what takes a force to (scaled) multipliers."""
+    L = free_motions(G.T, posed.scale, row_scale)
+    if L.shape[1] != len(chosen) or np.linalg.svd(L[chosen], compute_uv=False)[-1] < 1e-8:
+        raise ModelError(f"'{posed.model.name}': a force that depends on a load jams the motion")
+    scaled = G * posed.scale[:, None] / row_scale
+    return _basis(posed, L, chosen), np.linalg.pinv(scaled, rcond=1e-11)
 
 
 def _regular(posed: Posed, at: State, rows: int, N: np.ndarray) -> None:

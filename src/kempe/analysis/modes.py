@@ -182,7 +182,8 @@ def modes(
 
 def _balanced(posed: Posed, linear: Linearised) -> None:
     """Vibrations are about a pose at rest."""
-    here = explicit(posed, State(pose_array(posed.system, linear.pose), np.zeros(posed.system.n), linear.time))
+    at = State(pose_array(posed.system, linear.pose), np.zeros(posed.system.n), linear.time)
+    here = explicit(posed, at, np.array(list(linear.multipliers.values())))
     size = posed.scale[[posed.system.index(name) for name in linear.names]]
     left = linear.basis.T @ here.f
     at_work = np.abs(linear.basis).T @ np.abs(here.f) + 0.1 * np.abs(linear.K) @ size
@@ -224,7 +225,7 @@ def _modes_of(posed: Posed, linear: Linearised, count: int | None) -> Modes:
 
 def _undamped(M: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared frequencies, and the motions they belong to, of unit kinetic energy."""
-    if np.abs(K - K.T).max() <= 1e-9 * max(float(np.abs(K).max()), 1e-300):
+    if all(np.abs(A - A.T).max() <= 1e-9 * max(float(np.abs(A).max()), 1e-300) for A in (M, K)):
         return eigh((K + K.T) / 2, (M + M.T) / 2)
     squared, Y = eig(K, M)  # forces that no potential has
     if np.abs(squared.imag).max() <= 1e-9 * np.abs(squared).max():

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from scipy.sparse import bmat, csc_matrix, diags, eye
-from scipy.sparse.linalg import splu
+from scipy.sparse import csc_matrix
 
-from kempe.analysis.tangents import State, explicit, free_motions, tangents
+from kempe.analysis.saddles import Saddle, lowest_stiffness, softest
+from kempe.analysis.tangents import LOAD_ITERATIONS, State, explicit
 from kempe.elements import plain_number
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
-from kempe.simulation.assembling import Pose, assembled, close, coordinate_index, named_pose, pose_array
+from kempe.simulation.assembling import (
+    CLOSED,
+    Pose,
+    assembled,
+    close,
+    coordinate_index,
+    named_pose,
+    pose_array,
+    whole_turns,
+)
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt
 
-#: What is added to the multiplier block of the linear system and taken out again by refinement.
-COMPLIANCE = 1e-11
 #: An eigenvalue of the stiffness below this fraction of the forces and stiffnesses at work counts as zero.
 NEUTRAL = 1e-11
 #: Farther than so many mechanism sizes (or radians) from the start nothing is sought.
@@ -83,7 +91,7 @@ def equilibrium(
         posed.drawn = pose_array(posed.system, start)
     names = [hold] if isinstance(hold, str) else list(hold)
     held = np.array([coordinate_index(posed, name) for name in names], dtype=int)
-    balance = _Balance(posed, t, held, assembled(posed, t, names), limit)
+    balance = _Balance(posed, t, names, held, limit)
     if stable:
         balance.slide()
     else:
@@ -92,21 +100,41 @@ def equilibrium(
 
 
 class _Point:
-    """The forces in one pose at rest, all in units of the mechanism (energy, sizes, radians)."""
+    """The forces in one pose at rest, all in units of the mechanism (energy, sizes, radians).
 
-    def __init__(self, balance: _Balance, q: np.ndarray) -> None:
-        at = explicit(balance.posed, State(q, np.zeros(len(q)), balance.t))
-        scale, row_scale = balance.posed.scale, balance.posed.row_scale
-        self.q, self.whole, self.J_whole = q, at.f, at.J
-        self.f = (at.f * scale)[balance.free]
-        self.J = (diags(1.0 / row_scale) @ at.J @ diags(scale)).tocsc()[:, balance.free]
-        self.Phi = at.Phi / row_scale
-        self.finite = bool(np.isfinite(self.f).all() and np.isfinite(self.J.data).all())
-        self.push, self.lam = np.full(len(self.f), np.inf), np.zeros(len(self.Phi))
-        if self.finite:
-            weight = max(balance.unit, float(np.abs(self.f).max(initial=0.0)), 1e-300)
-            self.push, lam = Saddle(eye(len(self.f)), self.J).solve(-self.f / weight)
-            self.push, self.lam = weight * self.push, weight * lam
+    ``push`` is what no joint takes, ``lam`` what the joints take: push + J^T lambda = -f, J push = 0. Where forces
+    depend on multipliers they are found together, by Newton's method.
+    """
+
+    def __init__(self, saddle: Saddle, q: np.ndarray, guess: np.ndarray | None = None) -> None:
+        self.saddle, self.q = saddle, q
+        self.lam = np.zeros(saddle.m) if guess is None else guess
+        self.push = np.full(saddle.n, np.inf)
+        loaded = saddle.posed.system.dynamics.loaded
+        self.finite = True
+        for _ in range(LOAD_ITERATIONS if loaded else 1):
+            self.at = saddle.look(q, self.lam)
+            if not all(np.isfinite(values).all() for values in self.at):
+                break
+            try:
+                self.level = saddle.factors(None, self.at, 1.0)
+            except RuntimeError:  # exactly singular: a force grows with what it causes
+                break
+            last = self.lam
+            self.push, self.lam = self.level.solve(-self.at.f - saddle.felt(self.at, last) if loaded else -self.at.f)
+            if not loaded or np.abs(self.lam - last).max(initial=0.0) <= 1e-13 * np.abs(self.lam).max(initial=0.0):
+                return
+        self.finite = False
+
+    @cached_property
+    def K(self) -> np.ndarray:
+        """The entries of f_q."""
+        return self.saddle.stiffness(self.q, self.lam)
+
+    @cached_property
+    def lowest(self) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest eigenvalues of the reduced stiffness in order, and the motions they belong to."""
+        return lowest_stiffness(self.saddle, self.K, self.at)
 
     @property
     def force(self) -> float:
@@ -114,69 +142,58 @@ class _Point:
         return float(np.abs(self.push).max(initial=0.0))
 
 
-class Saddle:
-    """The factors of [H, J^T; J, 0], H of order one; dependent rows of J do no harm."""
-
-    def __init__(self, H: csc_matrix, J: csc_matrix) -> None:
-        self.n, m = H.shape[0], J.shape[0]
-        self.matrix = bmat([[H, J.T], [J, None]], format="csc") if m else csc_matrix(H)
-        shift = diags(np.concatenate([np.zeros(self.n), np.full(m, -COMPLIANCE)]))
-        self.factors = splu((self.matrix + shift).tocsc())
-
-    def solve(self, force: np.ndarray, sweeps: int = 4) -> tuple[np.ndarray, np.ndarray]:
-        """The movement and the multipliers that a force causes."""
-        rhs = np.concatenate([force, np.zeros(self.matrix.shape[0] - self.n)])
-        x = self.factors.solve(rhs)
-        last = np.inf
-        for _ in range(sweeps):
-            change = self.factors.solve(rhs - self.matrix @ x)
-            size = float(np.abs(change[: self.n]).max(initial=0.0))
-            if not size < 0.5 * last:
-                break
-            x, last = x + change, size
-        return x[: self.n], x[self.n :]
-
-
 class _Balance:
     """One search: the mechanism, what is held, and where it has come to."""
 
-    def __init__(self, posed: Posed, t: float, held: np.ndarray, q: np.ndarray, tolerance: float) -> None:
+    def __init__(self, posed: Posed, t: float, names: list[str], held: np.ndarray, tolerance: float) -> None:
         self.posed, self.t, self.held, self.tolerance = posed, t, held, tolerance
         self.free = np.setdiff1d(np.arange(posed.system.n), held)
+        self.saddle = Saddle(posed, t, self.free)
         self.give = posed.scale**2
         self.give[held] = 0.0
         #: No step goes farther: an angle turns by less than one radian, so that the nearest turn is found.
         self.far = np.where(posed.system.is_angle, 1.0, np.inf)[self.free]
         self.unit = 0.0
-        self.start = q
-        self.here = _Point(self, q)
+        posed.drawn = whole_turns(posed.system, posed.x, posed.drawn, t)
+        drawn = self.closed(posed.drawn, 30)
+        self.start = assembled(posed, t, names) if drawn is None else drawn
+        self.here = _Point(self.saddle, self.start)
         if not self.here.finite:
             raise ModelError(f"'{posed.model.name}': a force is not defined in the start pose; draw it elsewhere")
         self.weigh()
 
     def weigh(self) -> None:
         """The size of the forces and stiffnesses at work so far: what a residual is measured by."""
-        stiffest = float(np.abs(self.stiffness(self.here).data).max(initial=0.0))
-        pulling = [self.here.f, self.here.J.T @ self.here.lam]
-        self.unit = max(self.unit, stiffest, *(float(np.abs(p).max(initial=0.0)) for p in pulling))
+        at = self.here.at
+        work = (at.f, self.saddle.carried(at.J, self.here.lam), self.here.K)
+        self.unit = max(self.unit, *(float(np.abs(values).max(initial=0.0)) for values in work))
 
-    def stiffness(self, point: _Point) -> csc_matrix:
-        """f_q at rest, in the free coordinates."""
-        n = self.posed.system.n
-        lam = point.lam / self.posed.row_scale
-        K = tangents(self.posed, State(point.q, np.zeros(n), self.t), np.zeros(n), lam)[1]
-        scaled = (diags(self.posed.scale) @ K @ diags(self.posed.scale)).tocsc()[self.free][:, self.free]
-        scaled.data[~np.isfinite(scaled.data)] = 0.0  # a spring without length has no direction, and no stiffness
-        return scaled
+    def closed(self, q: np.ndarray, rounds: int = 12) -> np.ndarray | None:
+        """The pose with closed joints that the shortest steps lead to; None where they lead nowhere."""
+        last, none = np.inf, np.zeros(self.saddle.m)
+        for _ in range(rounds if len(none) else 0):
+            at = self.saddle.look(q, none)
+            size = float(np.linalg.norm(at.Phi))
+            if size <= 1e-15 or (size <= CLOSED and size > 0.5 * last):
+                return q
+            if not (size < 2.0 * last and np.isfinite(at.J).all()):
+                return None
+            last = size
+            step, _ = self.saddle.factors(None, at, 1.0).solve(np.zeros(len(self.free)), -at.Phi, 1)
+            q = q.copy()
+            q[self.free] += self.posed.scale[self.free] * step / max(1.0, 2.0 * float(np.abs(step).max(initial=0.0)))
+        return None if len(none) else q
 
     def moved(self, by: np.ndarray) -> _Point | None:
         """The point reached by a movement of the free coordinates, joints closed."""
         q = self.here.q.copy()
         q[self.free] += self.posed.scale[self.free] * by
-        near = close(self.posed, q, self.t, self.give)
+        near = self.closed(q)
+        if near is None:
+            near = close(self.posed, q, self.t, self.give)
         if near is None:
             return None
-        point = _Point(self, near)
+        point = _Point(self.saddle, near, self.here.lam)
         return point if point.finite else None
 
     def work(self, point: _Point) -> float:
@@ -212,16 +229,17 @@ class _Balance:
         return False
 
     def descend(self) -> None:
-        """Newton's method with a shift that keeps it going downhill (a trust region without its eigenvalues)."""
+        """Newton's method with a shift that keeps it going downhill, also where the stiffness is negative."""
         shift, reach = 1e-2, 0.5
+        way = np.random.default_rng(0).normal(size=len(self.free))
         for _ in range(500):
             here = self.here
             if here.force <= self.limit and not self.polish():
                 return
             if here.force <= 1e-3 * self.unit and self.polish():
                 continue
-            K = self.stiffness(here)
-            step = self._step(K, shift)
+            low, way = softest(self.saddle, here.K, here.level, way)
+            step = self._step(max(shift, -1.5 * low / max(self.unit, 1e-300)))  # saddles must not attract
             slope = -float(here.push @ step) if step is not None else 0.0
             if step is None or not slope < 0:
                 shift = max(10.0 * shift, 1e-8)
@@ -230,7 +248,7 @@ class _Balance:
                 continue
             step *= min(1.0, float((np.fmin(reach, self.far) / np.fmax(np.abs(step), 1e-300)).min()))
             slope = -float(here.push @ step)
-            hoped = slope + 0.5 * float(step @ (K @ step))
+            hoped = slope + 0.5 * float(step @ self.saddle.pulled(here.K, step))
             there = self.moved(step)
             gained = 0.0 if there is None else self.work(there)
             good = gained / hoped if hoped < 0 else float(gained < 0)
@@ -260,16 +278,16 @@ class _Balance:
         """The force that counts as none."""
         return self.tolerance * self.unit
 
-    def _step(self, K: csc_matrix, shift: float) -> np.ndarray | None:
-        unit = max(self.unit, 1e-300)
+    def _step(self, shift: float) -> np.ndarray | None:
+        unit, here = max(self.unit, 1e-300), self.here
         try:
-            return Saddle(K / unit + shift * eye(len(self.free)), self.here.J).solve(self.here.push / unit)[0]
+            return self.saddle.factors(here.K / unit, here.at, shift).solve(here.push / unit)[0]
         except RuntimeError:  # exactly singular
             return None
 
     def polish(self, uphill: bool = False) -> bool:
         """One plain step of Newton's method, kept if it halves the force at least."""
-        step = self._step(self.stiffness(self.here), 0.0)
+        step = self._step(0.0)
         if step is None or not np.isfinite(step).all() or np.abs(step).max(initial=0.0) > 0.1:
             return False
         if not uphill and self.here.push @ step < 0:
@@ -306,11 +324,10 @@ class _Balance:
         def residual(x: np.ndarray) -> tuple[np.ndarray, np.ndarray | csc_matrix]:
             q = self.start.copy()
             q[self.free] += self.posed.scale[self.free] * x[:n]
-            point = _Point(self, q)
-            point.lam = unit * x[n:]
-            r = np.concatenate([(point.f + point.J.T @ point.lam) / unit, point.Phi])
-            K = self.stiffness(point) / unit
-            whole = bmat([[K, point.J.T], [point.J, None]], format="csc") if len(point.Phi) else K
+            lam = unit * x[n:]
+            at = self.saddle.look(q, lam)
+            r = np.concatenate([(at.f + self.saddle.carried(at.J, lam)) / unit, at.Phi])
+            whole = self.saddle.matrix(self.saddle.stiffness(q, lam) / unit, at)
             return r, whole if len(r) > DENSE else whole.toarray()
 
         first = np.concatenate([np.zeros(n), self.here.lam / unit])
@@ -328,30 +345,22 @@ class _Balance:
     # --- what comes back ---------------------------------------------------------------------------------------------
 
     def reduced(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues of the reduced stiffness in order, those near zero as zero, and the motions they belong to."""
-        free = self.free
-        J = self.here.J_whole.toarray()[:, free]
-        N = free_motions(J, self.posed.scale[free], self.posed.row_scale)
-        if N.shape[1] == 0:
-            return np.zeros(0), N
-        K = N.T @ (self.stiffness(self.here) @ N)
-        values, vectors = np.linalg.eigh((K + K.T) / 2)
-        if np.abs(K - K.T).max() > 1e-9 * max(float(np.abs(K).max()), 1e-300):  # forces that no potential has
-            general, right = np.linalg.eig(K)
-            order = np.argsort(general.real)
-            values, vectors = general.real[order], right.real[:, order]
-        return np.where(np.abs(values) <= NEUTRAL * self.unit, 0.0, values), N @ vectors
+        """Eigenvalues of the reduced stiffness in order, those near zero as zero, and the motions they belong to.
+
+        Of a large mechanism they are the lowest few.
+        """
+        values, ways = self.here.lowest
+        return np.where(np.abs(values) <= NEUTRAL * self.unit, 0.0, values), ways
 
     def found(self, names: dict[str, int]) -> Equilibrium:
         """The equilibrium by names."""
         posed, here = self.posed, self.here
         values, _ = self.reduced()
-        lam = here.lam
-        if len(here.f) <= DENSE and len(lam):  # of all multipliers that balance, the smallest
-            lam = np.linalg.lstsq(here.J.toarray().T, -here.f, rcond=1e-12)[0]
-        lam = lam / posed.row_scale
+        self._held(here.lam / posed.row_scale)
+        lam = self._smallest() / posed.row_scale
         labels = [row.label for row in posed.system.rows]
-        left = here.whole + here.J_whole.T @ lam
+        at = explicit(posed, State(here.q, np.zeros(len(here.q)), self.t), lam)
+        left = at.f + at.J.T @ lam
         return Equilibrium(
             pose=named_pose(posed, here.q),
             multipliers=dict(zip(labels, lam.tolist(), strict=True)),
@@ -362,6 +371,29 @@ class _Balance:
             holding={name: float(left[k]) for name, k in names.items()},
             parameters=dict(zip(posed.model.parameters, posed.parameters.tolist(), strict=True)),
         )
+
+    def _smallest(self) -> np.ndarray:
+        """Of all multipliers that balance, the smallest."""
+        here, saddle = self.here, self.saddle
+        many = saddle.n > DENSE or saddle.posed.system.dynamics.loaded
+        if many or not here.level.dependent:
+            return here.lam
+        J = saddle.jacobian(here.at)
+        return np.linalg.lstsq(J.T, -here.at.f, rcond=1e-12)[0]
+
+    def _held(self, lam: np.ndarray) -> None:
+        """What holds by its load must be able to: no guard of the modes at rest may be below zero."""
+        posed, d, n = self.posed, self.posed.system.dynamics, self.posed.system.n
+        if not any(f.solved_guards for f in posed.system.families if f.modes):
+            return
+        rest = np.zeros(n)
+        guards = posed.system.evaluate(d.guards, posed.x, self.here.q, self.t, rest, lam, rest)[: len(d.switches)]
+        due = [
+            (e, s) for (e, s), g, solved in zip(d.switches, guards, d.hybrids.solved, strict=True) if solved and g < 0
+        ]
+        if due:
+            (element, switch), *_ = due
+            raise self.failure(f"'{element.name}' does not hold ({switch.note or switch.target})")
 
     def failure(self, reason: str) -> ConvergenceError:
         """Why there is none, with what is still pushed and how hard."""

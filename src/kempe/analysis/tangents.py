@@ -13,6 +13,9 @@ from kempe.errors import ModelError
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
 
+#: So often forces that depend on multipliers are evaluated again until both agree.
+LOAD_ITERATIONS = 40
+
 
 class State(NamedTuple):
     """Where the equations are looked at."""
@@ -23,35 +26,37 @@ class State(NamedTuple):
 
 
 class Explicit(NamedTuple):
-    """h - Q, what is left of f without accelerations and multipliers; Phi and gamma; M and Phi_q."""
+    """h - Q, what is left of f without accelerations and Phi_q^T lambda; Phi and gamma; M, Phi_q and Q_lambda."""
 
     f: np.ndarray
     Phi: np.ndarray
     gamma: np.ndarray
     M: csc_matrix
     J: csc_matrix
+    felt: csc_matrix
 
 
 def settle(posed: Posed, at: State) -> None:
     """Put every switching element into the mode in which a motion from this state would begin."""
-    system = posed.system
-    if system.dynamics.loaded:
-        felt = ", ".join(f"'{e.name}'" for e, f in zip(system.elements, system.families, strict=True) if f.loaded)
-        raise ModelError(f"forces that depend on a joint's load can be simulated only, so far: {felt}")
-    system.dynamics.put_first_modes(posed.x, at.q, at.t, at.v)
+    posed.system.dynamics.put_first_modes(posed.x, at.q, at.t, at.v)
 
 
-def explicit(posed: Posed, at: State) -> Explicit:
-    """The equations without accelerations and multipliers; switching elements are settled first."""
+def explicit(posed: Posed, at: State, lam: np.ndarray | None = None) -> Explicit:
+    """The equations without accelerations; forces that depend on multipliers feel the given ones (else none).
+
+    Switching elements are settled first.
+    """
     settle(posed, at)
     d, n, m = posed.system.dynamics, posed.system.n, posed.system.m
-    out = posed.system.evaluate(d.explicit, posed.x, at.q, at.t, at.v)
+    out = posed.system.evaluate(d.explicit, posed.x, at.q, at.t, at.v, np.zeros(m) if lam is None else lam)
     values = out[n + 3 * m :]
-    upper = len(d.block_rows)
+    upper, right = len(d.block_rows), len(d.block_rows) + len(d.jacobian_rows)
     M = csc_matrix((values[:upper], (d.block_rows, d.block_columns)), shape=(n, n))
-    values_J = values[upper : upper + len(d.jacobian_rows)]
-    J = csc_matrix((values_J, (d.jacobian_rows, d.jacobian_columns)), shape=(m, n))
-    return Explicit(out[:n], out[n : n + m], out[n + 2 * m : n + 3 * m], M, J)
+    J = csc_matrix((values[upper:right], (d.jacobian_rows, d.jacobian_columns)), shape=(m, n))
+    felt = csc_matrix((n, m))
+    if d.loaded:
+        felt = (J.T - csc_matrix((values[right:-1], d.right), shape=(n, m))).tocsc()
+    return Explicit(out[:n], out[n : n + m], out[n + 2 * m : n + 3 * m], M, J, felt)
 
 
 def tangents(posed: Posed, at: State, a: np.ndarray, lam: np.ndarray) -> tuple[csc_matrix, csc_matrix]:

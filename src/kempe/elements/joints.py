@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Positive
+from kempe.elements.base import DrawnSource, Element, Positive, Source
 from kempe.elements.links import drawn_distance
-from kempe.elements.numbers import Number, evaluate, number, positive, vector
-from kempe.elements.parts import Carrier, Ground, Marker, Point, as_carrier, plain
-from kempe.elements.planar import angle_beyond
-from kempe.elements.quantities import Angle, Displacement, Distance, as_quantity, drawn_value
+from kempe.elements.numbers import Number, evaluate, not_negative, number, positive, unless_zero, vector
+from kempe.elements.parts import Body, Carrier, Ground, Marker, Point, as_carrier, plain
+from kempe.elements.planar import Placed, angle_beyond, cross, relative_angle
+from kempe.elements.quantities import Angle, Displacement, Distance, Quantity, as_quantity, drawn_value
 from kempe.errors import ModelError
 
 
@@ -203,12 +204,34 @@ class Link(Joint):
         return (ca.dot(d, d) - x.length**2) / (2 * x.length)
 
 
+#: What teeth are cut with unless a pressure angle is given: 20 degrees, as ISO 53 has it.
+PRESSURE_ANGLE = math.radians(20.0)
+
+
+def _leaning(what: str, pressure_angle: Any) -> Number | None:
+    """The tangent of a pressure angle; None where nothing pushes the wheels apart."""
+    alpha = not_negative(PRESSURE_ANGLE if pressure_angle is None else pressure_angle, f"{what}: pressure_angle")
+    if evaluate([alpha])[0] >= math.pi / 2:
+        raise ModelError(f"{what}: pressure_angle is in radians, below a quarter turn, not {evaluate([alpha])[0]:g}")
+    return unless_zero(plain(ca.tan(alpha)))
+
+
 class Gear(Element):
     """Two wheels in mesh on a carrier: (angle_j - angle_c) = ratio (angle_i - angle_c) + constant.
 
-    Give ``ratio`` (negative for external teeth) or ``teeth=(z_i, z_j)``, with ``internal=True`` for a ring gear.
-    The constant is that of the drawn pose. With the ground as carrier the wheels have fixed axes; with an arm
-    as carrier they are a planetary pair.
+    Give ``ratio`` (negative for external teeth), ``teeth=(z_i, z_j)`` or pitch ``radii=(r_i, r_j)``, the last two with
+    ``internal=True`` for a ring gear. The constant is that of the drawn pose. With the ground as carrier the wheels
+    have fixed axes; with an arm as carrier they are a planetary pair.
+
+    Wheels alone pass on a torque, and their bearings feel nothing of the teeth. With their centres, ``on_i`` and
+    ``on_j`` in their own axes (or markers as wheels; a centre not given is the wheel's origin), angle_c is the angle of
+    the line of centres. The teeth then push at the pitch point, which divides that line as the ratio says:
+
+    - across the line with W = T_j / r_j = |lambda (1 - ratio)| / distance, the work of the constraint itself;
+    - along it with W tan(``pressure_angle``), 20 degrees unless given, whichever flank is loaded: wheels are pushed
+      apart, or with internal teeth together (Shigley's Mechanical Engineering Design, section 13-14).
+
+    The line of centres must stay within half a turn of where the carrier, or the drawing, has it.
     """
 
     rows = ("ratio",)
@@ -221,18 +244,32 @@ class Gear(Element):
         *,
         ratio: Any = None,
         teeth: Any = None,
+        radii: Any = None,
         internal: bool = False,
         carrier: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        pressure_angle: Any = None,
     ) -> None:
         what = f"gear pair '{name}'"
-        if (ratio is None) == (teeth is None):
-            raise ModelError(f"{what}: give either ratio= or teeth=")
-        if teeth is not None:
-            zi, zj = (positive(z, f"{what}: teeth") for z in vector(teeth, f"{what}: teeth"))
-            ratio = zi / zj if internal else -zi / zj
+        if sum(given is not None for given in (ratio, teeth, radii)) != 1:
+            raise ModelError(f"{what}: give either ratio= or teeth= or radii=")
+        for key, sizes in (("teeth", teeth), ("radii", radii)):
+            if sizes is not None:
+                of_i, of_j = (positive(z, f"{what}: {key}") for z in vector(sizes, f"{what}: {key}"))
+                ratio = of_i / of_j if internal else -of_i / of_j
+        centres = _centres(what, i, j, on_i, on_j)
+        if centres is None and pressure_angle is not None:
+            raise ModelError(f"{what}: a pressure angle needs the wheels' centres: give on_i= and on_j=")
+        leaning = None if centres is None else _leaning(what, pressure_angle)
+        self._tie(name, what, i, j, ratio, carrier, centres, leaning=leaning)
+
+    def _tie(self, name: str, what: str, i: Any, j: Any, ratio: Any, carrier: Any, centres: Any, **fields: Any) -> None:
+        """Fields and constant of a pair of wheels whose turns are in a ratio."""
         ratio = number(ratio, f"{what}: ratio")
         if evaluate([ratio])[0] == 0.0:
             raise ModelError(f"{what}: the ratio must not be zero")
+        i, j = (part.carrier if isinstance(part, Marker) else part for part in (i, j))
         # a wheel or carrier that is the ground does not turn
         wheels = [
             None if isinstance(part, Ground) else as_quantity(part, f"{what}: {role}")
@@ -244,53 +281,184 @@ class Gear(Element):
         if wheels[0] is None and wheels[1] is None:
             raise ModelError(f"{what}: at least one wheel must turn")
         a, b, c = (0.0 if w is None else drawn_value(w) for w in wheels)
+        line = None
+        if centres is not None:
+            a, b = (plain(m.symbolic(DrawnSource()).angle) for m in centres)
+            d = _drawn_line(what, centres)
+            line = plain(ca.atan2(d[1], d[0])) - c
+            c = c + line
         constant = (b - c) - ratio * (a - c)
-        super().__init__(name, i=wheels[0], j=wheels[1], arm=wheels[2], ratio=ratio, constant=constant)
+        super().__init__(
+            name,
+            centres=list(centres or ()),  # first, so that moments of reactions are about them
+            i=wheels[0],
+            j=wheels[1],
+            arm=wheels[2],
+            ratio=ratio,
+            constant=constant,
+            line=line,
+            **fields,
+        )
+
+    @property
+    def torque_only(self) -> bool:
+        """Whether it has no centres although its wheels could have them."""
+        wheels = [self.fields[key] for key in ("i", "j")]
+        bodies = [not isinstance(w, Quantity) or isinstance(next(iter(w.parts())), Body) for w in wheels]
+        return all(bodies) and not self.fields["centres"].fields  # type: ignore[attr-defined]
 
     def phi(self, x: Any) -> Any:
         i, j, c = (0.0 if w is None else w.value for w in (x.i, x.j, x.arm))
+        if x.centres:
+            i, j = (wheel.angle for wheel in x.centres)
+            d = x.centres[1].r - x.centres[0].r
+            drawn = c + x.line
+            u = ca.vertcat(ca.cos(drawn), ca.sin(drawn))
+            c = drawn + ca.atan2(cross(u, d), ca.dot(u, d))  # the angle of d, in the turn of the carrier
         return (j - c) - x.ratio * (i - c) - x.constant
+
+    def force(self, x: Any) -> Any:
+        if not x.centres:
+            return 0.0
+        distance = ca.norm_2(x.centres[1].r - x.centres[0].r)
+        return x.push(distance, self.apart(x, distance))
+
+    def apart(self, x: Any, distance: Any) -> Any:
+        """The force that pushes the centres apart."""
+        if x.leaning is None:
+            return 0.0
+        return -ca.sign(x.ratio) * x.leaning * ca.fabs(x.lam["ratio"] * (1 - x.ratio)) / distance
+
+
+def _centres(what: str, i: Any, j: Any, on_i: Any, on_j: Any) -> tuple[Marker, Marker] | None:
+    """The centres of two wheels as markers on them; None where nothing is said of them."""
+    if not (isinstance(i, Marker) or isinstance(j, Marker)) and on_i is None and on_j is None:
+        return None
+    for part in (i, j):
+        if not isinstance(part, (Marker, Body, Ground)):
+            raise ModelError(f"{what}: only a body or the ground has a centre as a wheel, not {part!r}")
+    return between(what, i, j, on_i, on_j)
+
+
+def _drawn_line(what: str, centres: tuple[Marker, Marker]) -> ca.SX:
+    """The line of centres in the drawn pose."""
+    source = DrawnSource()
+    d = centres[1].symbolic(source).r - centres[0].symbolic(source).r
+    if np.hypot(*evaluate([d[0], d[1]])) == 0.0:
+        raise ModelError(f"{what}: the wheels have the same centre; draw them apart, or leave on_i= and on_j= out")
+    return d
 
 
 class Belt(Gear):
-    """A belt or chain over two wheels: the rims move alike (oppositely when crossed)."""
+    """A belt or chain over two wheels: the rims move alike (oppositely when crossed).
+
+    Wheels alone pass on a torque. With their centres (``on_i``, ``on_j``, as for a gear) the two strands pull: the
+    difference of their tensions is T_j / r_j, their sum 2 ``preload``, or that difference where it is more, for the
+    slack strand does not push. Without preload that is a chain, or a belt just tight enough.
+    """
 
     aside = Element.aside | {"radii"}
 
-    def __init__(self, name: str, i: Any, j: Any, *, radii: Any, crossed: bool = False, carrier: Any = None) -> None:
-        ri, rj = (positive(r, f"belt '{name}': radius") for r in vector(radii, f"belt '{name}': radii"))
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        radii: Any,
+        crossed: bool = False,
+        carrier: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        preload: Any = 0.0,
+    ) -> None:
+        what = f"belt '{name}'"
+        ri, rj = (positive(r, f"{what}: radius") for r in vector(radii, f"{what}: radii"))
         self.radii = (ri, rj)  # for drawings
-        super().__init__(name, i, j, ratio=-ri / rj if crossed else ri / rj, carrier=carrier)
+        tension = unless_zero(not_negative(preload, f"{what}: preload"))
+        centres = _centres(what, i, j, on_i, on_j)
+        if centres is None and tension is not None:
+            raise ModelError(f"{what}: a preload needs the wheels' centres: give on_i= and on_j=")
+        across = rj + ri if crossed else rj - ri
+        if centres is not None and evaluate([ca.norm_2(_drawn_line(what, centres)) - ca.fabs(across)])[0] <= 0:
+            raise ModelError(f"{what}: the wheels are too near for a belt around both")
+        ratio = -ri / rj if crossed else ri / rj
+        self._tie(name, what, i, j, ratio, carrier, centres, outer=rj, across=across, preload=tension)
+
+    def apart(self, x: Any, distance: Any) -> Any:
+        """The strands pull the centres together; they lean against the line of centres, by sin = across/distance."""
+        tight = ca.fabs(x.lam["ratio"]) / x.outer  # less the slack one
+        both = tight if x.preload is None else ca.fmax(tight, 2 * x.preload)
+        return -both * ca.sqrt(1 - (x.across / distance) ** 2)
 
 
 class RackAndPinion(Element):
     """A rack j that moves by ``radius`` times the pinion's turn along the rack's axis (drawn world direction).
 
-    The pinion is i; a positive turn moves the rack along the axis, as seen from the pinion's origin: on a rack that
-    does not move, the ground say, the pinion rolls. Positions and angles count from the drawn pose.
+    The pinion is i, its centre ``on_i`` in its own axes (its origin if not given). A positive turn moves the rack along
+    the axis, as seen from that centre: on a rack that does not move, the ground say, the pinion rolls. Positions and
+    angles count from the drawn pose. The axis turns with the rack; for a rack that is a point it turns with ``frame``.
+
+    The teeth push at the pitch point, ``radius`` to the right of the centre: along the axis with W = |lambda|, and
+    across it with W tan(``pressure_angle``), 20 degrees unless given, away from the rack. Zero is for a disc that rolls
+    without teeth.
     """
 
     rows = ("ratio",)
 
-    def __init__(self, name: str, i: Any, j: Any, *, radius: Any, axis: Any = (1.0, 0.0), frame: Any = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        radius: Any,
+        axis: Any = (1.0, 0.0),
+        frame: Any = None,
+        on_i: Any = None,
+        pressure_angle: Any = None,
+    ) -> None:
         what = f"rack and pinion '{name}'"
-        pinion, rack = as_carrier(i, f"{what}: the pinion"), as_carrier(j, f"{what}: the rack")
-        if pinion is rack:
-            raise ModelError(f"{what} connects '{pinion.name}' with itself")
+        rack = as_carrier(j, f"{what}: the rack")
+        centre, _ = between(what, i, j, on_i)
         base = Ground() if frame is None else as_carrier(frame, f"{what}: the frame")
-        guide = base.at_world((0.0, 0.0), axis)
-        slid, turned = Displacement(guide, rack.at((0.0, 0.0))), Angle(guide, pinion.at((0.0, 0.0)))
-        centre = Displacement(guide, pinion.at((0.0, 0.0)))
-        if base is pinion or base is rack:
+        if base is centre.carrier or base is rack:
             raise ModelError(f"{what}: the frame must be another part than the pinion and the rack")
         r = number(radius, f"{what}: radius")
         if evaluate([r])[0] == 0.0:
             raise ModelError(f"{what}: the radius must not be zero")
-        drawn = plain(drawn_value(slid) - drawn_value(centre) - r * drawn_value(turned))
-        super().__init__(name, i=turned, j=slid, centre=centre, radius=r, constant=drawn)
+        guide = base.at_world((0.0, 0.0), axis)
+        # a body and the ground count their turns; for any other rack the frame does
+        counting = None if frame is None and isinstance(rack, (Body, Ground)) else guide
+        origin = rack.at((0.0, 0.0)).symbolic(DrawnSource()).r
+        teeth = rack.at_world((plain(origin[0]), plain(origin[1])), axis)
+        at, along = centre.symbolic(DrawnSource()), teeth.symbolic(DrawnSource())
+        u, turned = _rolling(at, along, None if counting is None else counting.symbolic(DrawnSource()))
+        constant = plain(ca.dot(u, along.r - at.r) - r * turned)
+        leaning = _leaning(what, pressure_angle)
+        super().__init__(name, i=centre, j=teeth, frame=counting, radius=r, leaning=leaning, constant=constant)
+
+    def view(self, source: Source) -> Any:
+        x = super().view(source)
+        x.u, x.turned = _rolling(x.i, x.j, x.frame)
+        return x
 
     def phi(self, x: Any) -> Any:
-        return x.j.value - x.centre.value - x.radius * x.i.value - x.constant
+        return ca.dot(x.u, x.j.r - x.i.r) - x.radius * x.turned - x.constant
+
+    def force(self, x: Any) -> Any:
+        if x.leaning is None:
+            return 0.0
+        height = cross(x.u, x.i.r - x.j.r)
+        return x.push(height, ca.sign(x.radius) * x.leaning * ca.fabs(x.lam["ratio"]))
+
+
+def _rolling(pinion: Placed, rack: Placed, frame: Placed | None) -> tuple[ca.SX, ca.SX]:
+    """The direction of a rack, and the angle of a pinion as seen from it."""
+    if frame is None or rack.turned is not None:
+        return rack.u, relative_angle(rack, pinion)
+    turned = relative_angle(frame, pinion)
+    return (frame.u, turned) if rack.axis is None else (rack.u, turned - relative_angle(frame, rack))
 
 
 class Coupler(Element):

@@ -118,18 +118,23 @@ def close(posed: Posed, q: np.ndarray, time: float, give: np.ndarray | None = No
 def whole_turns(system: System, x: np.ndarray, drawn: np.ndarray, time: float) -> np.ndarray:
     """The sketch with driven bodies counted in the turn their driver asks for.
 
-    A crank drawn at -pi/2 and driven from 3 pi/2 is drawn right. Bodies whose angle is also tied to another one (by a
-    weld, a guide, a gear) are left as drawn, because there whole turns mean something.
+    A crank drawn at -pi/2 and driven from 3 pi/2 is drawn right. Bodies whose whole turns another constraint notices (a
+    weld, a guide, a gear, a rack) are left as drawn, because there they mean something.
     """
     Phi, J, _ = system.linear(x, drawn, time)
     used = J != 0
     angular = used.any(axis=1) & ~(used & ~system.is_angle).any(axis=1)
-    tied = (used & (angular & ~system.drives)[:, None]).any(axis=0)
     q = drawn.copy()
     for row in np.flatnonzero(angular & system.drives):
         columns = np.flatnonzero(used[row])
-        if len(columns) == 1 and not tied[columns[0]] and abs(J[row, columns[0]]) == 1.0 and np.isfinite(Phi[row]):
-            q[columns[0]] -= 2 * np.pi * np.round(Phi[row] / (2 * np.pi)) * J[row, columns[0]]
+        if len(columns) == 1 and abs(J[row, columns[0]]) == 1.0 and np.isfinite(Phi[row]):
+            turned, turns = q.copy(), np.round(Phi[row] / (2 * np.pi))
+            if turns == 0:
+                continue
+            turned[columns[0]] -= 2 * np.pi * turns * J[row, columns[0]]
+            noticed = np.abs(system.Phi(x, turned, time) - Phi)[~system.drives]
+            if not noticed.max(initial=0.0) > 1e-9 * max(1.0, float(np.abs(J).max())):
+                q = turned
     return q
 
 

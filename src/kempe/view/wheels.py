@@ -16,12 +16,13 @@ from kempe.elements import (
     Gear,
     Ground,
     Marker,
+    Point,
     RackAndPinion,
     Revolute,
     Weld,
 )
 from kempe.elements.base import Scalar
-from kempe.elements.quantities import Angle, Displacement, Measure
+from kempe.elements.quantities import Angle, Measure
 from kempe.model import Model
 from kempe.view.stage import Stage, markers_in
 
@@ -69,6 +70,19 @@ def pair_of(element: Gear, stage: Stage) -> tuple[Wheel, Wheel] | None:
     """The two wheels of a gear pair or belt; None when their radii do not follow from ratio and distance."""
     i, j, arm, ratio = (element.fields[key] for key in ("i", "j", "arm", "ratio"))
     assert isinstance(ratio, Scalar)
+    a, b = markers_in(element.fields["centres"]) or _pivots(stage, i, j, arm) or (None, None)
+    if a is None or b is None:
+        return None
+    apart = np.linalg.norm(stage.where(b) - stage.where(a), axis=1)
+    distance, k = float(apart[0]), float(stage.values(ratio.value)[0])
+    if distance <= 1e-9 * stage.posed.size or np.ptp(apart) > 1e-6 * distance:
+        return None
+    radii = _belt_radii(element, k, distance, stage) if isinstance(element, Belt) else _gear_radii(k, distance)
+    return None if radii is None else (Wheel(a, radii[0]), Wheel(b, radii[1]))
+
+
+def _pivots(stage: Stage, i: Any, j: Any, arm: Any) -> tuple[Marker, Marker] | None:
+    """The centres of wheels that do not say where they are: where they are pinned."""
     turning = arm.fields[0] if isinstance(arm, Measure) else None
     carrier = turning.part if isinstance(turning, Component) and isinstance(turning.part, Body) else Ground()
     centres = [pivot_of(stage.model, q, carrier) for q in (i, j)]
@@ -79,12 +93,7 @@ def pair_of(element: Gear, stage: Stage) -> tuple[Wheel, Wheel] | None:
         fixed = Ground().at(tuple(map(float, stage.where(hub)[0])))
         centres = [c or fixed for c in centres]
     a, b = (c for c in centres if c is not None)
-    apart = np.linalg.norm(stage.where(b) - stage.where(a), axis=1)
-    distance, k = float(apart[0]), float(stage.values(ratio.value)[0])
-    if distance <= 1e-9 * stage.posed.size or np.ptp(apart) > 1e-6 * distance:
-        return None
-    radii = _belt_radii(element, k, distance, stage) if isinstance(element, Belt) else _gear_radii(k, distance)
-    return None if radii is None else (Wheel(a, radii[0]), Wheel(b, radii[1]))
+    return a, b
 
 
 def _gear_radii(ratio: float, distance: float) -> tuple[float, float] | None:
@@ -123,13 +132,10 @@ def strands(element: Belt, pair: tuple[Wheel, Wheel], stage: Stage) -> list[tupl
 
 def rack_of(element: RackAndPinion, stage: Stage) -> tuple[Wheel, Carrier, np.ndarray, np.ndarray]:
     """The pinion, the rack's carrier, the world positions of their contact, and the rack's direction."""
-    turned, slid, radius = (element.fields[key] for key in ("i", "j", "radius"))
-    assert isinstance(turned, Angle) and isinstance(slid, Displacement) and isinstance(radius, Scalar)
-    frame, rack = markers_in(slid)
-    pinion = markers_in(turned)[1].carrier
-    centre = hub(stage.model, pinion, frame.carrier) if isinstance(pinion, Body) else pinion.at((0.0, 0.0))
+    pinion, rack, frame, radius = (element.fields[key] for key in ("i", "j", "frame", "radius"))
+    assert isinstance(pinion, Marker) and isinstance(rack, Marker) and isinstance(radius, Scalar)
     r = float(stage.values(radius.value)[0])
-    axis = stage.axis(frame)
+    axis = stage.axis(frame if isinstance(frame, Marker) and isinstance(rack.carrier, Point) else rack)
     # a rim point on the right of the axis moves along it when the pinion turns counter-clockwise
-    touched = stage.where(centre) + r * np.column_stack([axis[:, 1], -axis[:, 0]])
-    return Wheel(centre, abs(r)), rack.carrier, touched, axis
+    touched = stage.where(pinion) + r * np.column_stack([axis[:, 1], -axis[:, 0]])
+    return Wheel(pinion, abs(r)), rack.carrier, touched, axis
