@@ -1,0 +1,183 @@
+"""All random mechanisms against the reference: ``make nightly``; single ones by ``nightly.py --seeds 7 12``.
+
+Two processes work, each case has a limit of time, references are kept in ``out/references`` and computed again only
+where the code that makes them has changed. A case that hangs takes its process with it, and only that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import os
+import pickle
+import sys
+import time
+from collections import Counter
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import numpy as np  # noqa: E402
+from comparing import VERDICTS, Verdict, drawn, judged, methods_of  # noqa: E402
+from truths import Truth, truth  # noqa: E402
+
+KEPT = Path("out") / "references"
+WORKERS = 2
+LIMIT, REFERENCE_LIMIT = 60.0, 240.0
+"""Seconds for one run of Kempe, and for one reference."""
+BAD = ("WRONG", "CRASH", "HANG")
+
+
+def digest() -> str:
+    """Of all code that a reference depends on."""
+    sources = b"".join((HERE / name).read_bytes() for name in ("planar.py", "plans.py", "drawing.py", "truths.py"))
+    return hashlib.sha256(sources).hexdigest()[:12]
+
+
+def kept_truth(seed: int, folder: Path) -> Truth:
+    """The reference of a seed, from disk if it is there."""
+    file = folder / f"{seed}.pickle"
+    if file.exists():
+        return pickle.loads(file.read_bytes())
+    plan, reference, _ = drawn(seed)
+    found = truth(plan, reference, seed)
+    file.write_bytes(pickle.dumps(found))
+    return found
+
+
+def work(connection: Connection, folder: Path, only: str) -> None:
+    """Answer seeds with verdicts, and say before each run which one it is."""
+    np.seterr(all="ignore")
+    while (seed := connection.recv()) is not None:
+        plan, _, names = drawn(seed)
+        connection.send(("begins", "reference", plan.family))
+        true = kept_truth(seed, folder)
+        for method in (only,) if only else methods_of(seed):
+            connection.send(("begins", method, plan.family))
+            connection.send(("verdict", judged(seed, plan, true, method, names)))
+        connection.send(("done",))
+
+
+class Worker:
+    """A process, what it is doing, and since when."""
+
+    def __init__(self, folder: Path, only: str) -> None:
+        self.ours, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=work, args=(theirs, folder, only), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.seed: int | None = None
+        self.doing, self.family, self.since = "", "", time.monotonic()
+
+    def give(self, seed: int | None) -> None:
+        self.seed, self.since, self.doing = seed, time.monotonic(), ""
+        self.ours.send(seed)
+
+    @property
+    def late(self) -> bool:
+        limit = REFERENCE_LIMIT if self.doing in ("", "reference") else LIMIT
+        return self.seed is not None and time.monotonic() - self.since > limit
+
+    def ended(self, words: str) -> Verdict:
+        """Stop the process; the verdict on what it was doing."""
+        self.process.kill()
+        self.process.join()
+        if self.doing in ("", "reference"):
+            return Verdict(self.seed or 0, self.family, "reference", "no reference", words=words)
+        kind = "HANG" if "longer" in words else "CRASH"
+        return Verdict(self.seed or 0, self.family, self.doing, kind, seconds=LIMIT, words=words)
+
+
+def judge_all(seeds: list[int], folder: Path, only: str = "", quiet: bool = False) -> list[Verdict]:
+    """The verdicts on all seeds, by two processes."""
+    waiting, found = list(seeds), []
+    workers = [Worker(folder, only) for _ in range(min(WORKERS, len(seeds)))]
+
+    def note(verdict: Verdict) -> None:
+        found.append(verdict)
+        if not quiet and verdict.verdict != "agrees":
+            print(told(verdict), flush=True)
+
+    for worker in workers:
+        worker.give(waiting.pop(0))
+    while workers:
+        for connection in wait([w.ours for w in workers], timeout=1.0):
+            worker = next(w for w in workers if w.ours is connection)
+            try:
+                kind, *rest = worker.ours.recv()
+            except EOFError:
+                note(worker.ended(f"the process ended with {worker.process.exitcode}"))
+                workers[workers.index(worker)] = worker = Worker(folder, only)
+                kind = "done"
+            if kind == "begins":
+                (worker.doing, worker.family), worker.since = rest, time.monotonic()
+            elif kind == "verdict":
+                note(rest[0])
+            elif waiting:
+                worker.give(waiting.pop(0))
+            else:
+                worker.give(None)
+                workers.remove(worker)
+        for k, worker in enumerate(workers):
+            if worker.late:
+                note(worker.ended("takes longer than its limit"))
+                workers[k] = Worker(folder, only)
+                if waiting:
+                    workers[k].give(waiting.pop(0))
+        workers = [w for w in workers if w.seed is not None]
+    return found
+
+
+def told(v: Verdict) -> str:
+    """One line on a run."""
+    figures = f"error {v.error:.1e}, {v.tolerances:.3g} tolerances, " if v.error else ""
+    return (
+        f"{v.verdict:>13}  seed {v.seed:<5} {v.method:<12} {v.family:<16} {figures}{v.seconds:.1f} s  {v.words[:300]}"
+    )
+
+
+def summary(verdicts: list[Verdict]) -> str:
+    """Verdicts per method, with the errors of those that agree."""
+    shown = [kind for kind in VERDICTS if any(v.verdict == kind for v in verdicts)]
+    lines = ["", f"{'method':<13}{'runs':>6}" + "".join(f"{kind:>14}" for kind in shown) + "   error in tolerances"]
+    for method in dict.fromkeys(v.method for v in verdicts):
+        mine = [v for v in verdicts if v.method == method]
+        count = Counter(v.verdict for v in mine)
+        off = [v.tolerances for v in mine if v.verdict in ("agrees", "loose")]
+        spread = f"   median {np.median(off):.2g}, 95% {np.quantile(off, 0.95):.2g}, most {max(off):.3g}" if off else ""
+        lines.append(f"{method:<13}{len(mine):>6}" + "".join(f"{count[kind]:>14}" for kind in shown) + spread)
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Judge, print, and fail where something is wrong, crashes or hangs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000, help="how many seeds, from 0 on")
+    parser.add_argument("--seeds", type=int, nargs="*", help="these seeds only")
+    parser.add_argument("--method", default="", help="this method only, for every seed")
+    parser.add_argument("--json", type=Path, help="write all verdicts to this file")
+    given = parser.parse_args()
+    folder = KEPT / digest()
+    folder.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    verdicts = judge_all(given.seeds or list(range(given.count)), folder, given.method)
+    verdicts.sort(key=lambda v: (v.seed, v.method))
+    if given.json:
+        given.json.write_text(json.dumps([v.as_dict() for v in verdicts], indent=1))
+    print(summary(verdicts))
+    offenders = [v for v in verdicts if v.verdict in BAD]
+    if offenders:
+        print("\nto be looked into (one alone: python tests/references/nightly.py --seeds SEED):")
+        print("\n".join(told(v) for v in offenders))
+    print(f"\n{len(verdicts)} runs, {len(offenders)} of them bad, {time.monotonic() - begin:.0f} s")
+    return 1 if offenders else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
