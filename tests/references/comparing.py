@@ -76,6 +76,8 @@ def judged(seed: int, plan: Plan, true: Truth, method: str, names: list[tuple[st
         return verdict("explained" if true.failed else "gave up", words=str(error))
     except Exception as error:  # whatever it is: a user should never see it
         return verdict("CRASH", words=f"{type(error).__name__}: {error}")
+    if not result.success:
+        return verdict("explained" if true.failed else "gave up", words=result.message)
     if true.failed:
         return verdict("no reference", words=f"Kempe went on; {true.failed}")
     error = true.error(*_histories(result, names))

@@ -32,7 +32,7 @@ from plans import (
     Torsion,
 )
 
-MOST_TURNS = 2500.0
+MOST_TURNS = 700.0
 """The fastest rate times the duration is at most this in a motion that the reference computes explicitly."""
 
 

@@ -29,7 +29,7 @@ from truths import Truth, truth  # noqa: E402
 
 KEPT = Path("out") / "references"
 WORKERS = 2
-LIMIT, REFERENCE_LIMIT = 60.0, 240.0
+LIMIT, REFERENCE_LIMIT = 60.0, 120.0
 """Seconds for one run of Kempe, and for one reference."""
 BAD = ("WRONG", "CRASH", "HANG")
 

@@ -529,23 +529,26 @@ class Run:
 
     # --- stops ------------------------------------------------------------------------------------------------------
 
-    def pressed(self, k: int, y: np.ndarray) -> tuple[float, float, float]:
-        """Depth, its rate, and what spring and damper of a stop would push with."""
+    def pressed(self, k: int, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Depth, its rate, and what spring and damper of a stop would push with, per row of y."""
         stop = self.system.stops[k]
-        depth, rate, _ = self.system.depth(stop, *self.halves(y))
-        return float(depth[0]), float(rate[0]), float(stop.stiffness * depth[0] + stop.damping * rate[0])
+        depth, rate, _ = self.system.depth(stop, y[:, : self.n], y[:, self.n :])
+        return depth, rate, stop.stiffness * depth + stop.damping * rate
 
     def mode_at_rest(self, k: int) -> int:
-        depth, rate, force = self.pressed(k, self.y)
+        depth, rate, force = (float(x[0]) for x in self.pressed(k, self.y[None]))
         if depth < 0 or (depth == 0 and rate < 0):
             return FREE
         return CONTACT if force >= 0 else RELEASED
 
-    def guards(self, y: np.ndarray) -> list[tuple[float, int, int]]:
-        """Of every way out of the present modes: its guard, positive as long as it is not taken; stop; new mode."""
+    def guards(self, y: np.ndarray) -> list[tuple[np.ndarray, int, int]]:
+        """Of every way out of the present modes: its guard, positive as long as it is not taken; stop; new mode.
+
+        The guard is an array with one value for each row of y.
+        """
         found = []
         for k, mode in enumerate(self.modes):
-            depth, _, force = self.pressed(k, y)
+            depth, _, force = self.pressed(k, np.atleast_2d(y))
             if mode == FREE:
                 found.append((-depth, k, CONTACT))
             elif mode == CONTACT:
@@ -558,13 +561,12 @@ class Run:
         """The instant of the last step at which the first guard falls through zero, and which."""
         dense = solver.dense_output()
         grid = np.linspace(solver.t_old, solver.t, 17)
-        values = np.array([[g for g, _, _ in self.guards(dense(t))] for t in grid])
+        values = [g for g, _, _ in self.guards(dense(grid).T)]
         best = None
-        for which in range(values.shape[1]):
-            g = values[:, which]
+        for which, g in enumerate(values):
 
             def guard(t: float, which: int = which) -> float:
-                return self.guards(dense(t))[which][0]
+                return float(self.guards(dense(t))[which][0][0])
 
             for k in range(1, len(grid)):
                 lower = grid[k - 1]
@@ -598,9 +600,9 @@ class Run:
             while solver is not None and solver.status == "running":
                 solver.step()
             here = self.packed(*self.system.projected(at, *self.halves(y if solver is None else solver.y)))
-            value = self.guards(here)[which][0]
+            value = float(self.guards(here)[which][0][0])
             ahead = 1e-7 * (at - t) or 1e-12 / self.pace
-            slope = (self.guards(here + ahead * self.rate(at, here))[which][0] - value) / ahead
+            slope = (float(self.guards(here + ahead * self.rate(at, here))[which][0][0]) - value) / ahead
             change = -value / slope
             if abs(change) > 0.1 * (at - t) or abs(change) < 4e-16 * at:
                 break
