@@ -476,7 +476,7 @@ def _started(plan: Plan, reference: Reference, rng: np.random.Generator, T: floa
     u = reference.unit
     # a stiff damper brakes hard at first: that is no pace of the motion
     pace = max(float(np.abs(v / u).max()), min(float(np.sqrt(np.abs(a / u).max())), 3 / T), 0.1 / T)
-    end = rng.uniform(2.0, 12.0) / pace
+    end = rng.uniform(2.0, 8.0) / pace
     eigen = np.linalg.eigvals(reference.tangent(0.0, q[0], v[0], modes, pace))
     touching = [np.sqrt(s.stiffness * float((s.quantity(q, v)[2] ** 2 / reference.M).sum())) for s in reference.stops]
     fastest = max([float(np.abs(eigen).max()), pace, *touching])

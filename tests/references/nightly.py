@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE))
 
 import numpy as np  # noqa: E402
 from comparing import VERDICTS, Verdict, drawn, judged, methods_of  # noqa: E402
-from truths import Truth, truth  # noqa: E402
+from truths import Truth, glance, truth  # noqa: E402
 
 KEPT = Path("out") / "references"
 WORKERS = 2
@@ -40,36 +40,42 @@ def digest() -> str:
     return hashlib.sha256(sources).hexdigest()[:12]
 
 
-def kept_truth(seed: int, folder: Path) -> Truth:
-    """The reference of a seed, from disk if it is there."""
-    file = folder / f"{seed}.pickle"
-    if file.exists():
-        return pickle.loads(file.read_bytes())
+def kept_truth(seed: int, folder: Path, quick: bool = False) -> Truth:
+    """The reference of a seed, from disk if it is there; if it is to be quick, without a bound of its own."""
+    file, rough = folder / f"{seed}.pickle", folder / f"{seed}.quick.pickle"
+    for each in (file, rough) if quick else (file,):
+        if each.exists():
+            return pickle.loads(each.read_bytes())
     plan, reference, _ = drawn(seed)
-    found = truth(plan, reference, seed)
-    file.write_bytes(pickle.dumps(found))
+    found = glance(plan, reference) if quick else truth(plan, reference, seed)
+    (rough if quick else file).write_bytes(pickle.dumps(found))
     return found
 
 
-def work(connection: Connection, folder: Path, only: str) -> None:
+def work(connection: Connection, folder: Path, given: argparse.Namespace) -> None:
     """Answer seeds with verdicts, and say before each run which one it is."""
     np.seterr(all="ignore")
     while (seed := connection.recv()) is not None:
         plan, _, names = drawn(seed)
-        connection.send(("begins", "reference", plan.family))
-        true = kept_truth(seed, folder)
-        for method in (only,) if only else methods_of(seed):
-            connection.send(("begins", method, plan.family))
-            connection.send(("verdict", judged(seed, plan, true, method, names)))
+        for method in (given.method,) if given.method else methods_of(seed):
+            verdict = None
+            for quick in (True, False) if given.quick else (False,):
+                connection.send(("begins", "reference", plan.family))
+                true = kept_truth(seed, folder, quick)
+                connection.send(("begins", method, plan.family))
+                verdict = judged(seed, plan, true, method, names)
+                if verdict.verdict == "agrees":
+                    break
+            connection.send(("verdict", verdict))
         connection.send(("done",))
 
 
 class Worker:
     """A process, what it is doing, and since when."""
 
-    def __init__(self, folder: Path, only: str) -> None:
+    def __init__(self, folder: Path, given: argparse.Namespace) -> None:
         self.ours, theirs = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=work, args=(theirs, folder, only), daemon=True)
+        self.process = multiprocessing.Process(target=work, args=(theirs, folder, given), daemon=True)
         self.process.start()
         theirs.close()
         self.seed: int | None = None
@@ -94,14 +100,14 @@ class Worker:
         return Verdict(self.seed or 0, self.family, self.doing, kind, seconds=LIMIT, words=words)
 
 
-def judge_all(seeds: list[int], folder: Path, only: str = "", quiet: bool = False) -> list[Verdict]:
+def judge_all(seeds: list[int], folder: Path, given: argparse.Namespace) -> list[Verdict]:
     """The verdicts on all seeds, by two processes."""
     waiting, found = list(seeds), []
-    workers = [Worker(folder, only) for _ in range(min(WORKERS, len(seeds)))]
+    workers = [Worker(folder, given) for _ in range(min(WORKERS, len(seeds)))]
 
     def note(verdict: Verdict) -> None:
         found.append(verdict)
-        if not quiet and verdict.verdict != "agrees":
+        if verdict.verdict != "agrees":
             print(told(verdict), flush=True)
 
     for worker in workers:
@@ -113,7 +119,7 @@ def judge_all(seeds: list[int], folder: Path, only: str = "", quiet: bool = Fals
                 kind, *rest = worker.ours.recv()
             except EOFError:
                 note(worker.ended(f"the process ended with {worker.process.exitcode}"))
-                workers[workers.index(worker)] = worker = Worker(folder, only)
+                workers[workers.index(worker)] = worker = Worker(folder, given)
                 kind = "done"
             if kind == "begins":
                 (worker.doing, worker.family), worker.since = rest, time.monotonic()
@@ -127,7 +133,7 @@ def judge_all(seeds: list[int], folder: Path, only: str = "", quiet: bool = Fals
         for k, worker in enumerate(workers):
             if worker.late:
                 note(worker.ended("takes longer than its limit"))
-                workers[k] = Worker(folder, only)
+                workers[k] = Worker(folder, given)
                 if waiting:
                     workers[k].give(waiting.pop(0))
         workers = [w for w in workers if w.seed is not None]
@@ -158,7 +164,9 @@ def summary(verdicts: list[Verdict]) -> str:
 def main() -> int:
     """Judge, print, and fail where something is wrong, crashes or hangs."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="how many seeds, from 0 on")
+    parser.add_argument("--count", type=int, default=1000, help="how many seeds")
+    parser.add_argument("--start", type=int, default=0, help="the first seed")
+    parser.add_argument("--quick", action="store_true", help="the full reference only where a single run disagrees")
     parser.add_argument("--seeds", type=int, nargs="*", help="these seeds only")
     parser.add_argument("--method", default="", help="this method only, for every seed")
     parser.add_argument("--json", type=Path, help="write all verdicts to this file")
@@ -166,7 +174,7 @@ def main() -> int:
     folder = KEPT / digest()
     folder.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    verdicts = judge_all(given.seeds or list(range(given.count)), folder, given.method)
+    verdicts = judge_all(given.seeds or list(range(given.start, given.start + given.count)), folder, given)
     verdicts.sort(key=lambda v: (v.seed, v.method))
     if given.json:
         given.json.write_text(json.dumps([v.as_dict() for v in verdicts], indent=1))

@@ -192,6 +192,12 @@ class Planar:
         counts = 2 * len(self.pins), len(self.di), len(self.si), len(self.W)
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.m = int(self.first[-1])
+        self.constant = np.zeros((1, self.m, 3 * (nb + 1)))  # the entries of Phi_q that never change
+        for k, ends in enumerate(self.pins):
+            for sign, end in zip((1.0, -1.0), ends, strict=True):
+                for axis in (0, 1):
+                    self.constant[0, 2 * k + axis, 3 * self.mb[end] + axis] = sign
+        self.constant[0, self.first[3] :, : self.n] = self.W
         extent = self.q0.reshape(-1, 3)[:, :2]
         ends = self._places(self.q0[None])[0][0]
         everything = np.vstack([extent, ends])
@@ -219,8 +225,8 @@ class Planar:
 
     def rows(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
         """Phi, Phi_q, nu and gamma: Phi_q v = nu, Phi_q a = gamma."""
-        B, nb = len(q), self.nb
-        Phi, J = np.zeros((B, self.m)), np.zeros((B, self.m, 3 * (nb + 1)))
+        B = len(q)
+        Phi, J = np.zeros((B, self.m)), np.repeat(self.constant, B, axis=0)
         nu, gamma = np.zeros((B, self.m)), np.zeros((B, self.m))
         P, arm, A = self._places(q)
         e = self._extended(v)[:, self.mb]
@@ -231,10 +237,8 @@ class Planar:
             i, j = self.pins.T
             k = np.arange(len(i))
             for sign, side in ((1.0, i), (-1.0, j)):
-                body = 3 * self.mb[side]
                 for axis in (0, 1):
-                    J[:, a + 2 * k + axis, body + axis] += sign
-                    J[:, a + 2 * k + axis, body + 2] += sign * A[:, side, axis]
+                    J[:, a + 2 * k + axis, 3 * self.mb[side] + 2] = sign * A[:, side, axis]
             Phi[:, a:b] = (P[:, i] - P[:, j]).reshape(B, -1)
             gamma[:, a:b] = (C[:, j] - C[:, i]).reshape(B, -1)
         if c > b:
@@ -245,9 +249,9 @@ class Planar:
             k = b + np.arange(len(i))
             for sign, side in ((-1.0, i), (1.0, j)):
                 body = 3 * self.mb[side]
-                J[:, k, body] += sign * D[..., 0] / l0
-                J[:, k, body + 1] += sign * D[..., 1] / l0
-                J[:, k, body + 2] += sign * (D * A[:, side]).sum(-1) / l0
+                J[:, k, body] = sign * D[..., 0] / l0
+                J[:, k, body + 1] = sign * D[..., 1] / l0
+                J[:, k, body + 2] = sign * (D * A[:, side]).sum(-1) / l0
             Phi[:, b:c] = ((D**2).sum(-1) - length**2) / (2 * l0)
             nu[:, b:c] = length * laws[:, 1] / l0
             second = laws[:, 1] ** 2 + length * laws[:, 2]
@@ -264,9 +268,9 @@ class Planar:
             k = c + np.arange(len(i))
             for sign, side in ((-1.0, i), (1.0, j)):
                 body = 3 * self.mb[side]
-                J[:, k, body] += sign * u[..., 0]
-                J[:, k, body + 1] += sign * u[..., 1]
-                J[:, k, body + 2] += sign * (u * A[:, side]).sum(-1)
+                J[:, k, body] = sign * u[..., 0]
+                J[:, k, body + 1] = sign * u[..., 1]
+                J[:, k, body + 2] = sign * (u * A[:, side]).sum(-1)
             J[:, k, 3 * self.mb[i] + 2] += (n * D).sum(-1)
             Phi[:, c:d] = (u * D).sum(-1) - self.sv - laws[:, 0]
             nu[:, c:d] = laws[:, 1]
@@ -274,7 +278,6 @@ class Planar:
             gamma[:, c:d] = laws[:, 2] - curved
         if self.m > d:
             laws = np.array([law(t) for _, law in self._linear])
-            J[:, d:, : self.n] = self.W
             Phi[:, d:] = q @ self.W.T - self.W0 - laws[:, 0]
             nu[:, d:] = laws[:, 1]
             gamma[:, d:] = laws[:, 2]

@@ -12,6 +12,9 @@ from plans import Plan, Reference
 OUTPUTS = 9
 NUDGE = 1e-8
 NUDGES = 3
+FINE, COARSE = 1e-12, 1e-10
+FAILURES = (ArithmeticError, np.linalg.LinAlgError, ValueError)
+"""How a reference ends that cannot go on."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,24 @@ class Truth:
         return multiple * tolerance * self.growth + 3 * self.bound
 
 
+def glance(plan: Plan, reference: Reference) -> Truth:
+    """Compute a plan by the reference once, and not at its best: enough where Kempe agrees with it to many digits."""
+    times = np.linspace(0.0, plan.end, OUTPUTS)
+    unit, one, q, v = reference.seen_unit, np.ones(OUTPUTS), reference.q0, reference.v0
+    try:
+        qs, vs = reference.motion(q, v, times, Accuracy(COARSE, plan.stiff), plan.pace)
+    except FAILURES as error:
+        empty = np.zeros((OUTPUTS, 0))
+        return Truth(times, empty, empty, unit, 1.0, one, one, one, 0.0, failed=str(error))
+    positions, velocities = reference.seen(qs[0], vs[0])
+    rate = max(float(np.abs(velocities / unit).max()), 0.01 * plan.pace)
+    return Truth(times, positions, velocities, unit, rate, 0 * one, one, one, 0.0)
+
+
 def truth(plan: Plan, reference: Reference, seed: int) -> Truth:
     """Compute a plan by the reference, twice, and disturbed."""
     times = np.linspace(0.0, plan.end, OUTPUTS)
-    fine, coarse = (Accuracy(tolerance, plan.stiff) for tolerance in (1e-12, 1e-10))
+    fine, coarse = (Accuracy(tolerance, plan.stiff) for tolerance in (FINE, COARSE))
     q, v = reference.q0[None], reference.v0[None]
     starts = [(q, v), *_nudged(plan, reference, seed)]
     unit, nothing = reference.seen_unit, np.zeros(0)
@@ -55,7 +72,7 @@ def truth(plan: Plan, reference: Reference, seed: int) -> Truth:
         else:
             together = [np.concatenate(part) for part in zip(*starts, strict=True)]
             qs, vs = reference.motion(*together, times, fine, plan.pace)
-    except (ArithmeticError, np.linalg.LinAlgError, ValueError) as error:
+    except FAILURES as error:
         empty = np.zeros((OUTPUTS, 0))
         return Truth(times, empty, empty, unit, 1.0, nothing, nothing, nothing, 0.0, failed=str(error))
     runs = _seen(reference, qs, vs)
