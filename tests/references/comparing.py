@@ -5,7 +5,8 @@
 
 **What is allowed** at a time is ``MULTIPLES[method]`` tolerances times the growth of a disturbance up to then, and
 three times the bound of the reference. The growth is measured: the start is moved by ``NUDGE`` in a few directions. The
-bound is by how much the reference differs from itself at a hundred times its tolerance.
+bound is by how much the reference differs from itself at a hundred times its tolerance. The balance of energy that
+Kempe keeps is held to the same, in energies that changed hands.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ OTHERS = ("projection", "radau", "augmented", "bdf", "canonical", "alpha", "inde
 """Methods that take their turn beside "auto"; those without projection are wrong by design after a while."""
 EVERY = 3
 """One case in so many is computed by another method as well."""
+PARTS = ("kinetic", "potential", "elastic", "dissipated", "supplied")
 VERDICTS = ("agrees", "explained", "no reference", "gave up", "loose", "WRONG", "CRASH", "HANG")
 """explained: neither could go on, and Kempe said why. gave up: Kempe stopped, and said why, where the reference went
 on. loose: too far from the reference, but nearer with a smaller tolerance in proportion."""
@@ -46,6 +48,8 @@ class Verdict:
     error: float = 0.0
     tolerances: float = 0.0
     """The error in tolerances, with the growth of disturbances taken out."""
+    balance: float = 0.0
+    """What Kempe's balance of energy lacks, in the same and in the energies that change hands."""
     seconds: float = 0.0
     steps: int = 0
     words: str = ""
@@ -68,7 +72,7 @@ def judged(seed: int, plan: Plan, true: Truth, method: str, names: list[tuple[st
     def verdict(kind: str, **more: Any) -> Verdict:
         return Verdict(seed, plan.family, method, kind, seconds=time.perf_counter() - begin, **more)
 
-    if not true.failed and (true.bound[-1] > 1e-3 or true.drift > 1e-8):
+    if not true.failed and (true.bound[-1] > 1e-3 or true.drift > 1e-6):
         return verdict("no reference", words=f"bound {true.bound[-1]:.1e}, drift of energy {true.drift:.1e}")
     try:
         result = _simulated(plan, true.times, method, tolerance)
@@ -83,9 +87,12 @@ def judged(seed: int, plan: Plan, true: Truth, method: str, names: list[tuple[st
     error = true.error(*_histories(result, names))
     steps = int(result.stats.get("steps", 0))
     units = float((error / (tolerance * true.growth + 3 * true.bound)).max())
-    figures = {"error": float(error.max()), "tolerances": units, "steps": steps}
+    lacking = float((_lacking(result) / (tolerance * true.growth + 3 * true.bound)).max())
+    figures = {"error": float(error.max()), "tolerances": units, "balance": lacking, "steps": steps}
     if not np.isfinite(error).all():
         return verdict("WRONG", words="not finite", **figures)
+    if lacking > multiple:
+        return verdict("WRONG", words="the balance of energy", **figures)
     if (error <= true.allowed(tolerance, multiple)).all():
         return verdict("agrees", **figures)
     try:
@@ -99,6 +106,12 @@ def judged(seed: int, plan: Plan, true: Truth, method: str, names: list[tuple[st
 
 def _simulated(plan: Plan, times: np.ndarray, method: str, tolerance: float) -> kp.Result:
     return mechanism(plan).simulate(times, method=method, tolerance=tolerance, velocities=plan.velocities)
+
+
+def _lacking(result: kp.Result) -> np.ndarray:
+    """By how much the energies of a result do not balance, per time, in the most that changed hands or was kinetic."""
+    changed = sum(np.abs(result.array(f"energy.{part}") - result.array(f"energy.{part}")[0]) for part in PARTS)
+    return np.abs(result.array("energy.balance")) / (float(np.max(changed + result.array("energy.kinetic"))) or 1.0)
 
 
 def _histories(result: kp.Result, names: list[tuple[str, str]]) -> tuple[np.ndarray, np.ndarray]:

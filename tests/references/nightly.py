@@ -142,7 +142,7 @@ def judge_all(seeds: list[int], folder: Path, given: argparse.Namespace) -> list
 
 def told(v: Verdict) -> str:
     """One line on a run."""
-    figures = f"error {v.error:.1e}, {v.tolerances:.3g} tolerances, " if v.error else ""
+    figures = f"error {v.error:.1e}, {v.tolerances:.3g} tolerances, balance {v.balance:.3g}, " if v.error else ""
     return (
         f"{v.verdict:>13}  seed {v.seed:<5} {v.method:<12} {v.family:<16} {figures}{v.seconds:.1f} s  {v.words[:300]}"
     )
@@ -156,7 +156,9 @@ def summary(verdicts: list[Verdict]) -> str:
         mine = [v for v in verdicts if v.method == method]
         count = Counter(v.verdict for v in mine)
         off = [v.tolerances for v in mine if v.verdict in ("agrees", "loose")]
+        lacking = max((v.balance for v in mine if v.verdict in ("agrees", "loose")), default=0.0)
         spread = f"   median {np.median(off):.2g}, 95% {np.quantile(off, 0.95):.2g}, most {max(off):.3g}" if off else ""
+        spread += f"; of energy, most {lacking:.3g}" if off else ""
         lines.append(f"{method:<13}{len(mine):>6}" + "".join(f"{count[kind]:>14}" for kind in shown) + spread)
     return "\n".join(lines)
 

@@ -6,7 +6,7 @@ the same per time of the fastest motion of the run. It is given over the toleran
 made of them depends on how many steps there are, and on how the mechanism lets a disturbance grow.
 
 **The truth** is a closed form, SciPy's DOP853 on equations in two angles, or Kempe's own ``auto`` at 1e-13. The last is
-compared with ``independent``, which shares no linear algebra with it: their difference says how far it can be trusted.
+compared with ``augmented``, another formulation: their difference says how far it can be trusted.
 
 Every run has a budget of seconds. A method that needs more at a tolerance is not tried at a smaller one.
 """
@@ -34,7 +34,7 @@ PERIODS = 10_000
 BUDGET, LONG_BUDGET = 1.0, 6.0
 """Seconds of processor time for one run of a few periods, and of ten thousand."""
 TRUE = 1e-13
-SEEDS = {"tree": (2, 4, 6), "four-bar": (0, 3), "slider-crank": (0, 1)}
+SEEDS = {"tree": (0, 2, 4), "four-bar": (0, 4), "slider-crank": (0, 1, 4)}
 
 Truth = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Positions and velocities at times, one row per time, in the order of the model's coordinates."""
@@ -198,7 +198,7 @@ def known(problem: Problem) -> Known:
     t = np.linspace(0.0, problem.end, OUTPUTS + 1)
     first, second = (
         problem.model.simulate(t, method=method, tolerance=TRUE, velocities=problem.velocities)
-        for method in ("auto", "independent")
+        for method in ("auto", "augmented")
     )
     lengths = np.array([not name.endswith(".angle") for name, *_ in first.columns])
     places = first.q[0][lengths].reshape(-1, 2)
