@@ -63,9 +63,12 @@ def methods_of(seed: int) -> tuple[str, ...]:
     return ("auto", OTHERS[seed // EVERY % len(OTHERS)]) if seed % EVERY == 0 else ("auto",)
 
 
-def judged(seed: int, plan: Plan, true: Truth, method: str, names: list[tuple[str, str]]) -> Verdict:
+def judged(
+    seed: int, plan: Plan, true: Truth, method: str, names: list[tuple[str, str]], tolerance: float | None = None
+) -> Verdict:
     """Run Kempe by a method and compare."""
-    tolerance = LOOSE if method in ("alpha", "ali3p") else TOLERANCE
+    if tolerance is None:
+        tolerance = LOOSE if method in ("alpha", "ali3p") else TOLERANCE
     multiple = MULTIPLES.get(method, MULTIPLES["auto"])
     begin = time.perf_counter()
 

@@ -273,6 +273,58 @@ FAMILIES = {
     "points and bars": (points_and_bars, 0.2),
 }
 
+
+def change_point(pen: Pen) -> None:
+    """A four-bar that nearly lies flat on its way: it turns round a corner where one of equal sums would fork."""
+    rng = pen.rng
+    crank, ground = rng.uniform(0.3, 0.8), rng.uniform(0.9, 1.5)
+    coupler, rocker = (ground, crank) if pen.chance(0.5) else (crank, ground)
+    coupler += pen.log(-5.0, -1.0) * rng.choice([-1.0, 1.0])
+    turn = rng.uniform(0.4, 1.2) * rng.choice([-1.0, 1.0])
+    O, D = np.zeros(2), np.array([ground, 0.0])
+    A = crank * np.array([np.cos(turn), np.sin(turn)])
+    reach = np.hypot(*(D - A))
+    along = (coupler**2 - rocker**2 + reach**2) / (2 * reach)
+    across = np.sqrt(max(coupler**2 - along**2, 0.0)) * rng.choice([-1.0, 1.0])
+    u = (D - A) / reach
+    B = A + along * u + across * np.array([-u[1], u[0]])
+    for first, second in ((O, A), (A, B), (B, D)):
+        pen.rod(first, second)
+    one, two, three = (body.name for body in pen.bodies)
+    for i, j, at in (("ground", one, O), (one, two, A), (two, three, B), (three, "ground", D)):
+        pen.join("revolute", i, j, at)
+    pen.add(Torque(one, -float(np.sign(turn)) * pen.log(-0.5, 0.5)))
+
+
+def long_chain(pen: Pen) -> None:
+    """Many rods, one hung on the other."""
+    at, last = np.zeros(2), "ground"
+    for _ in range(int(pen.rng.integers(8, 14))):
+        turn = pen.rng.uniform(-2.5, -0.6)
+        end = at + 0.4 * np.array([np.cos(turn), np.sin(turn)])
+        body = pen.rod(at, end)
+        pen.join("revolute", last, body, at)
+        at, last = end, body
+
+
+def rattle(pen: Pen) -> None:
+    """A block between two stops, with a pendulum in it that meets stops too."""
+    rng = pen.rng
+    block = pen.body((0.0, 0.0), angle=0.0)
+    pen.join("translational", "ground", block, (0.0, 0.0), (1.0, 0.0))
+    bob = pen.body((0.0, -0.5), angle=0.0)
+    pen.join("revolute", block, bob, (0.0, 0.0))
+    for name, kind, side in ((block, "x", -1), (block, "x", 1), (bob, "angle", -1), (bob, "angle", 1)):
+        k = pen.log(1.0, 4.0)
+        c = 2 * np.sqrt(k) * pen.log(-2.0, -0.3) if pen.chance(0.5) else 0.0
+        words = "above" if side > 0 else "below"
+        pen.add(Limit((kind, name), float(side * rng.uniform(0.02, 0.2)), float(k), float(c), words))
+
+
+HARD = {"change point": change_point, "long chain": long_chain, "rattle": rattle}
+"""What seeds from ``FIRST_HARD`` on draw."""
+FIRST_HARD = 1000
+
 # --- forces, drivers, stops -------------------------------------------------------------------------------------------
 
 
@@ -440,16 +492,16 @@ def draw(seed: int) -> tuple[Plan, Reference]:
     """The mechanism of a seed, ready to run, as plain data and as the reference sees it."""
     rng = np.random.default_rng(seed)
     while True:
-        found = _attempt(rng)
+        found = _attempt(rng, seed >= FIRST_HARD)
         if found is not None:
             return found
 
 
-def _attempt(rng: np.random.Generator) -> tuple[Plan, Reference] | None:
-    names = list(FAMILIES)
-    family = str(rng.choice(names, p=[FAMILIES[name][1] for name in names]))
+def _attempt(rng: np.random.Generator, hard: bool) -> tuple[Plan, Reference] | None:
+    names = list(HARD if hard else FAMILIES)
+    family = str(rng.choice(names) if hard else rng.choice(names, p=[FAMILIES[name][1] for name in names]))
     pen = Pen(rng, family)
-    FAMILIES[family][0](pen)
+    (HARD[family] if hard else FAMILIES[family][0])(pen)
     for dress in (springs, torsions, loads, drivers, stops):
         dress(pen)
     L, M, T = (1.0, 1.0, 1.0) if pen.chance(0.3) else (pen.log(-3, 3), pen.log(-3, 3), pen.log(-2, 1))

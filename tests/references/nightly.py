@@ -63,7 +63,7 @@ def work(connection: Connection, folder: Path, given: argparse.Namespace) -> Non
                 connection.send(("begins", "reference", plan.family))
                 true = kept_truth(seed, folder, quick)
                 connection.send(("begins", method, plan.family))
-                verdict = judged(seed, plan, true, method, names)
+                verdict = judged(seed, plan, true, method, names, given.tolerance)
                 if verdict.verdict == "agrees":
                     break
             connection.send(("verdict", verdict))
@@ -171,6 +171,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="the full reference only where a single run disagrees")
     parser.add_argument("--seeds", type=int, nargs="*", help="these seeds only")
     parser.add_argument("--method", default="", help="this method only, for every seed")
+    parser.add_argument("--tolerance", type=float, help="this tolerance, for every method")
     parser.add_argument("--json", type=Path, help="write all verdicts to this file")
     given = parser.parse_args()
     folder = KEPT / digest()
