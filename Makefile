@@ -23,7 +23,7 @@ lint: $(READY)
 test: lint
 	$(BIN)/python -m pytest -n 2
 
-# A thousand random mechanisms against an independent reference: half an hour at first, minutes from then on.
+# A thousand random mechanisms against an independent reference: half an hour at first, some minutes from then on.
 nightly: $(READY)
 	$(BIN)/python tests/references/nightly.py
 

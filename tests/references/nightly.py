@@ -12,6 +12,8 @@ import json
 import multiprocessing
 import os
 import pickle
+import resource
+import signal
 import sys
 import time
 from collections import Counter
@@ -29,8 +31,8 @@ from truths import Truth, glance, truth  # noqa: E402
 
 KEPT = Path("out") / "references"
 WORKERS = 2
-LIMIT, REFERENCE_LIMIT = 60.0, 120.0
-"""Seconds for one run of Kempe, and for one reference."""
+LIMIT, REFERENCE_LIMIT = 20, 60
+"""Seconds of processor time for one run of Kempe, and for one reference."""
 BAD = ("WRONG", "CRASH", "HANG")
 
 
@@ -48,7 +50,9 @@ def kept_truth(seed: int, folder: Path, quick: bool = False) -> Truth:
             return pickle.loads(each.read_bytes())
     plan, reference, _ = drawn(seed)
     found = glance(plan, reference) if quick else truth(plan, reference, seed)
-    (rough if quick else file).write_bytes(pickle.dumps(found))
+    unfinished = folder / f"{seed}.unfinished"
+    unfinished.write_bytes(pickle.dumps(found))
+    unfinished.rename(rough if quick else file)
     return found
 
 
@@ -60,8 +64,10 @@ def work(connection: Connection, folder: Path, given: argparse.Namespace) -> Non
         for method in (given.method,) if given.method else methods_of(seed):
             verdict = None
             for quick in (True, False) if given.quick else (False,):
+                _within(REFERENCE_LIMIT)
                 connection.send(("begins", "reference", plan.family))
                 true = kept_truth(seed, folder, quick)
+                _within(LIMIT)
                 connection.send(("begins", method, plan.family))
                 verdict = judged(seed, plan, true, method, names, given.tolerance)
                 if verdict.verdict == "agrees":
@@ -70,8 +76,15 @@ def work(connection: Connection, folder: Path, given: argparse.Namespace) -> Non
         connection.send(("done",))
 
 
+def _within(seconds: int) -> None:
+    """Let this process end (by the signal SIGXCPU) when it has worked for so many seconds more."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, most))
+
+
 class Worker:
-    """A process, what it is doing, and since when."""
+    """A process, and what it is doing."""
 
     def __init__(self, folder: Path, given: argparse.Namespace) -> None:
         self.ours, theirs = multiprocessing.Pipe()
@@ -79,25 +92,20 @@ class Worker:
         self.process.start()
         theirs.close()
         self.seed: int | None = None
-        self.doing, self.family, self.since = "", "", time.monotonic()
+        self.doing, self.family = "", ""
 
     def give(self, seed: int | None) -> None:
-        self.seed, self.since, self.doing = seed, time.monotonic(), ""
+        self.seed, self.doing = seed, ""
         self.ours.send(seed)
 
-    @property
-    def late(self) -> bool:
-        limit = REFERENCE_LIMIT if self.doing in ("", "reference") else LIMIT
-        return self.seed is not None and time.monotonic() - self.since > limit
-
-    def ended(self, words: str) -> Verdict:
-        """Stop the process; the verdict on what it was doing."""
-        self.process.kill()
+    def ended(self) -> Verdict:
+        """The verdict on what the process was doing when it ended."""
         self.process.join()
+        late = self.process.exitcode == -signal.SIGXCPU
+        words = "takes longer than its limit" if late else f"the process ended with {self.process.exitcode}"
         if self.doing in ("", "reference"):
             return Verdict(self.seed or 0, self.family, "reference", "no reference", words=words)
-        kind = "HANG" if "longer" in words else "CRASH"
-        return Verdict(self.seed or 0, self.family, self.doing, kind, seconds=LIMIT, words=words)
+        return Verdict(self.seed or 0, self.family, self.doing, "HANG" if late else "CRASH", words=words)
 
 
 def judge_all(seeds: list[int], folder: Path, given: argparse.Namespace) -> list[Verdict]:
@@ -113,16 +121,16 @@ def judge_all(seeds: list[int], folder: Path, given: argparse.Namespace) -> list
     for worker in workers:
         worker.give(waiting.pop(0))
     while workers:
-        for connection in wait([w.ours for w in workers], timeout=1.0):
+        for connection in wait([w.ours for w in workers]):
             worker = next(w for w in workers if w.ours is connection)
             try:
                 kind, *rest = worker.ours.recv()
             except EOFError:
-                note(worker.ended(f"the process ended with {worker.process.exitcode}"))
+                note(worker.ended())
                 workers[workers.index(worker)] = worker = Worker(folder, given)
                 kind = "done"
             if kind == "begins":
-                (worker.doing, worker.family), worker.since = rest, time.monotonic()
+                worker.doing, worker.family = rest
             elif kind == "verdict":
                 note(rest[0])
             elif waiting:
@@ -130,13 +138,6 @@ def judge_all(seeds: list[int], folder: Path, given: argparse.Namespace) -> list
             else:
                 worker.give(None)
                 workers.remove(worker)
-        for k, worker in enumerate(workers):
-            if worker.late:
-                note(worker.ended("takes longer than its limit"))
-                workers[k] = Worker(folder, given)
-                if waiting:
-                    workers[k].give(waiting.pop(0))
-        workers = [w for w in workers if w.seed is not None]
     return found
 
 
@@ -166,7 +167,7 @@ def summary(verdicts: list[Verdict]) -> str:
 def main() -> int:
     """Judge, print, and fail where something is wrong, crashes or hangs."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="how many seeds")
+    parser.add_argument("--count", type=int, default=1100, help="how many seeds")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--quick", action="store_true", help="the full reference only where a single run disagrees")
     parser.add_argument("--seeds", type=int, nargs="*", help="these seeds only")

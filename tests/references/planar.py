@@ -19,6 +19,10 @@ from scipy.optimize import brentq
 
 GROUND = -1
 CONTACT, FREE, RELEASED = 1, 0, 2
+VIOLATED = 1e-9
+"""Constraints that stay open by more, in sizes of the mechanism, cannot be met."""
+SHORTEST = 1e-11
+"""Steps that are shorter than this part of a run lead to a position that cannot be passed."""
 
 
 @dataclass(frozen=True)
@@ -400,6 +404,11 @@ class Planar:
         _, J, nu, _ = self.rows(t, q, v)
         return q, v - self._least(J, (J @ v[..., None])[..., 0] - nu)
 
+    def violation(self, t: float, q: np.ndarray) -> float:
+        """The largest distance by which a constraint is open, in sizes of the mechanism or radians."""
+        Phi, J, _, _ = self.rows(t, q, np.zeros_like(q))
+        return float((np.abs(Phi) / np.abs(J * self.unit).max(axis=-1)).max())
+
     def energy(self, q: np.ndarray, v: np.ndarray, modes: tuple[int, ...] = ()) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic energy, and that of gravity, springs, cubic springs and stops."""
         kinetic = (self.M * v**2).sum(-1) / 2
@@ -519,11 +528,15 @@ class Run:
                 if solver.status == "failed":
                     raise ArithmeticError(f"the reference stops at t = {solver.t}: {message}")
                 self.steps += 1
+                if solver.status == "running" and solver.t - before[0] < SHORTEST * self.times[-1]:
+                    raise ArithmeticError(f"the reference stops at t = {solver.t}: its steps become ever shorter")
                 if self.system.stops and (switch := self.first_switch(solver)):
                     self.meet(*before, *switch)
                     break
                 self.fresh = False
                 q, v = self.system.projected(solver.t, *self.halves(solver.y))
+                if self.system.m and self.system.violation(solver.t, q) > VIOLATED:
+                    raise ArithmeticError(f"the reference stops at t = {solver.t}: constraints contradict each other")
                 solver.y = self.packed(q, v)
                 solver.f = self.rate(solver.t, solver.y)
                 self.t, self.y = solver.t, solver.y

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from comparing import TOLERANCE, Verdict, drawn, judged, methods_of
-from drawing import draw
+from drawing import FAMILIES, draw
 from truths import Truth, glance, truth
 
 #: Of every family, with stops, drivers, redundant constraints and stiff dampers among them, and quick to compute.
-SHARE = tuple(range(60))
+SHARE = (
+    *(0, 3, 8, 12, 15, 16, 20, 21, 24, 25, 27, 28, 29, 31, 33, 37, 39, 58),
+    *(202, 205, 207, 209, 210, 211, 213, 215, 216, 217, 218, 219, 225, 226, 228, 231, 232, 233, 236, 237, 239, 240),
+    *(241, 244, 245, 246, 247, 248, 249, 253, 255, 257, 264, 265),
+    *(1003, 1004, 1007, 1009, 1010, 1011, 1012, 1013),
+)
 
 
 def verdict(seed: int, method: str) -> Verdict:
@@ -29,7 +34,7 @@ def test_kempe_agrees_with_the_reference(seed):
 def test_the_share_is_a_fair_one():
     """Every family, and what makes a motion hard."""
     plans = [draw(seed) for seed in SHARE]
-    assert {plan.family for plan, _ in plans} == {"tree", "four-bar", "slider-crank", "wheels", "points and bars"}
+    assert {*FAMILIES, "change point", "rattle"} <= {plan.family for plan, _ in plans}
     assert sum(bool(reference.stops) for _, reference in plans) >= 8
     assert sum(reference.rank < reference.m for _, reference in plans) >= 2
     assert sum(plan.stiff for plan, _ in plans) >= 1
