@@ -61,3 +61,22 @@ def test_the_page_has_every_method():
     tables = PAGE.read_text().split("<!--")[1]
     listed = [line.split("`")[1] for line in tables.splitlines() if line.startswith("| `")]
     assert listed == [*kp.METHODS] * 3
+
+
+def test_tables_say_what_was_not_reached(monkeypatch):
+    """A cell has figures, or says that motions stopped, or is a dash where the time was up."""
+    rows = [
+        accuracy.Row("auto", 1e-4, 2.0, 30.0, 40.0, ()),
+        accuracy.Row("auto", 1e-6, None, None, None, ("four-bar 0: it stops", "tree 2: it stops")),
+        accuracy.Row("auto", 1e-8, None, None, None, ("pendulum: takes too long",)),
+    ]
+    drifts = [accuracy.Drift("pendulum", "auto", 12.0, 1e-5, 30.0, "leaves its branch before t = 3")]
+    case = accuracy.known(accuracy.pendulum())
+    monkeypatch.setattr(accuracy, "measured", lambda: accuracy.Report([case], rows, drifts))
+    lines = accuracy.markdown().splitlines()
+    assert "| `auto` | 2 / 30 | 2 stop | - | - | - |" in lines
+    assert "| `auto` | 40 | - | - | - | - |" in lines
+    assert "| `auto` | 1.0e-05 in 12 periods; leaves its branch |" in lines
+    named = {record.quantity: record for record in accuracy.records()}
+    assert named["auto at 0.0001: global error over tolerance, largest"].ratio == pytest.approx(100 / 30)
+    assert "leaves its branch" in named["auto: drift of energy, pendulum"].conditions
