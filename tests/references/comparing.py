@@ -4,9 +4,10 @@
 (its largest extent as drawn) or radians, velocities in the same times the fastest rate of the motion.
 
 **What is allowed** at a time is ``MULTIPLES[method]`` tolerances times the growth of a disturbance up to then, and
-three times the bound of the reference. The growth is measured: the start is moved by ``NUDGE`` in a few directions. The
-bound is by how much the reference differs from itself at a hundred times its tolerance. The balance of energy that
-Kempe keeps is held to the same, in energies that changed hands.
+three times the bound of the reference. The growth is measured: the start is moved by ``NUDGE`` in a few directions, and
+a coarse run of the reference is off by some tens of its tolerances; the larger counts. The bound is by how much the
+reference differs from itself at a hundred times its tolerance. The balance of energy that Kempe keeps is held to the
+same, in energies that changed hands.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ OTHERS = ("projection", "radau", "augmented", "bdf", "canonical", "alpha", "inde
 EVERY = 3
 """One case in so many is computed by another method as well."""
 PARTS = ("kinetic", "potential", "elastic", "dissipated", "supplied")
+NEARER = 5.0
+"""A hundredth of the tolerance brings a run nearer to the truth by this factor at least: 20 for a method of order 2."""
 VERDICTS = ("agrees", "explained", "no reference", "gave up", "loose", "WRONG", "CRASH", "HANG")
 """explained: neither could go on, and Kempe said why. gave up: Kempe stopped, and said why, where the reference went
 on. loose: too far from the reference, but nearer with a smaller tolerance in proportion."""
@@ -104,7 +107,7 @@ def judged(
         return verdict("WRONG", words=f"and at a hundredth of the tolerance: {trouble}", **figures)
     nearer = float((finer / true.allowed(tolerance / 30, multiple)).max())
     words = f"allowed {true.allowed(tolerance, multiple)[-1]:.1e}; {finer.max():.1e} at a hundredth of the tolerance"
-    return verdict("loose" if nearer <= 1 or finer.max() < error.max() / 20 else "WRONG", words=words, **figures)
+    return verdict("loose" if nearer <= 1 or finer.max() < error.max() / NEARER else "WRONG", words=words, **figures)
 
 
 def _simulated(plan: Plan, times: np.ndarray, method: str, tolerance: float) -> kp.Result:
