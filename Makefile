@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test nightly lint docs bench clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -22,6 +22,10 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+# A thousand random mechanisms against an independent reference: half an hour at first, some minutes from then on.
+nightly: $(READY)
+	$(BIN)/python tests/references/nightly.py
 
 docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"

@@ -223,11 +223,15 @@ def _validation_cells(row: Any) -> list[str]:
 def bench(
     names: Annotated[list[str] | None, typer.Argument(help="Names of benchmarks; all when none is given.")] = None,
     as_json: _Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print tables for the documentation.")] = False,
 ) -> None:
     """Run benchmarks beside peers in the same run and print ratios (above 1: Kempe is better)."""
     from kempe import benchmarks
 
     with _explained():
+        if markdown:
+            typer.echo(benchmarks.markdown(names or ()))
+            return
         records = benchmarks.bench(names or ())
     if as_json:
         typer.echo(json.dumps([record.as_dict() for record in records], indent=1))

@@ -188,7 +188,7 @@ class Machine:
         course.stiff = -1.0
         course.last_switch = -np.inf
         # as for velocities: at rest, one size in the whole time is what the work is measured by
-        course.energy = 0.5 * self.start.unit / max(task.span, 1e-300) ** 2
+        course.energy = course.least_energy = 0.5 * self.start.unit / max(task.span, 1e-300) ** 2
 
     def inverse_penalty(self) -> np.ndarray:
         """The compliance that the penalty of each constraint row means."""

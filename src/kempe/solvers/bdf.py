@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.course import FAILED, PATIENCE, REACHED, ROUNDING, Course, close_enough, refinements
+from kempe.solvers.course import FAILED, PATIENCE, REACHED, ROUNDING, Course, close_enough, per_motion, refinements
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Real
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, Work, factor_step, place_all, run_program, share, solve
@@ -226,7 +226,7 @@ def _newton(eq, wk, course, memory, c):
 
 
 @compiled
-def _norm(eq, course, memory, row, factor):
+def _norm(eq, course, memory, row, factor, h):
     """The size of a row of differences in units of the tolerance: positions, and velocities in the stabilised form."""
     n, total, rate = eq.n, 0.0, max(course.rate, 1e-300)
     both = memory.stabilised > 0
@@ -234,7 +234,7 @@ def _norm(eq, course, memory, row, factor):
         total += (row[i] / eq.scale[i]) ** 2
         if both:
             total += (row[n + i] / (eq.scale[i] * rate)) ** 2
-    return factor * np.sqrt(total / (2 * n if both else n)) / course.tolerance
+    return per_motion(course, factor * np.sqrt(total / (2 * n if both else n)) / course.tolerance, h)
 
 
 @piece
@@ -254,7 +254,7 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
         memory.psi[i] = psi / alpha
     if not _newton(eq, wk, course, memory, h / alpha):
         return FAILED
-    course.error = _norm(eq, course, memory, memory.correction, ERROR[order])
+    course.error = _norm(eq, course, memory, memory.correction, ERROR[order], h)
     if course.redundant > 0 and (course.error <= 1.0 or course.fixed > 0.0):
         share(eq, course.beside, course.next, refinements(course))
     return REACHED
@@ -267,7 +267,7 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
     if h < 0.0:
         factor = 0.5
         if error > 1.0 or not error < np.inf:
-            factor = max(0.2, 0.9 * error ** (-1.0 / (order + 1))) if error < np.inf else 0.2
+            factor = max(0.2, 0.9 * error ** (-1.0 / order)) if error < np.inf else 0.2
         course.step = -h * factor
         memory.matrix_step = 0.0
         return REACHED
@@ -294,13 +294,13 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
 def _choose(eq, course, memory, order, error, h):
     """The order and the step that promise most."""
     D = memory.differences
-    lower = _norm(eq, course, memory, D[order], ERROR[order - 1]) if order > 1 else np.inf
-    higher = _norm(eq, course, memory, D[order + 2], ERROR[order + 1]) if order < memory.highest else np.inf
-    best, factor = order, max(error, 1e-10) ** (-1.0 / (order + 1))
-    if max(lower, 1e-10) ** (-1.0 / order) > factor:
-        best, factor = order - 1, max(lower, 1e-10) ** (-1.0 / order)
-    if max(higher, 1e-10) ** (-1.0 / (order + 2)) > factor:
-        best, factor = order + 1, max(higher, 1e-10) ** (-1.0 / (order + 2))
+    lower = _norm(eq, course, memory, D[order], ERROR[order - 1], h) if order > 1 else np.inf
+    higher = _norm(eq, course, memory, D[order + 2], ERROR[order + 1], h) if order < memory.highest else np.inf
+    best, factor = order, max(error, 1e-10) ** (-1.0 / order)
+    if order > 1 and max(lower, 1e-10) ** (-1.0 / (order - 1)) > factor:
+        best, factor = order - 1, max(lower, 1e-10) ** (-1.0 / (order - 1))
+    if max(higher, 1e-10) ** (-1.0 / (order + 1)) > factor:
+        best, factor = order + 1, max(higher, 1e-10) ** (-1.0 / (order + 1))
     factor = min(5.0, 0.85 * factor)
     memory.order = best
     memory.taken = 0

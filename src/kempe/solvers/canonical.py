@@ -79,7 +79,11 @@ def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float)
 
 @compiled
 def _put_momenta(eq, wk, memory, state):
-    """The trial vector's p = M v + Phi_q^T sigma with the sigma at hand."""
+    """The trial vector's p = M v + Phi_q^T sigma with sigma = 0.
+
+    The motion is the same with any constant more in sigma, but as the integral of lambda it would grow with time, and
+    what is to be told from it would drown.
+    """
     n, m = eq.n, eq.m
     explicit_at(eq, wk, state)
     sol, r = wk.change, wk.residual
@@ -87,8 +91,7 @@ def _put_momenta(eq, wk, memory, state):
         sol[i] = state.v[i]
         r[i] = 0.0
     for k in range(m):
-        sol[n + k] = memory.sigma[k]
-        r[n + k] = 0.0
+        memory.sigma[k] = sol[n + k] = r[n + k] = 0.0
     qd.subtract_product(eq.plan, explicit_values(eq, wk), sol, r)
     for i in range(n):
         memory.trial[n + i] = -r[i]
@@ -120,8 +123,6 @@ def finish(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) ->
     code = rates(eq, wk, course, memory, float(STAGES))
     if code != REACHED:
         return code
-    for k in range(m):
-        memory.sigma[k] = at.al[n + k]
     for i in range(n):
         state.q[i] = at.q[i]
         state.v[i] = memory.k[STAGES, i]
@@ -136,11 +137,11 @@ def finish(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) ->
             return SINGULAR
         if not project_velocity(eq, wk, state) < np.inf:
             return FAILED
-        copy(state.q, at.q)
-        _put_momenta(eq, wk, memory, state)
-        code = rates(eq, wk, course, memory, float(STAGES))
-        if code != REACHED:
-            return code
         for k in range(m):
-            memory.sigma[k] = at.al[n + k]
+            memory.trial[2 * n + 2 + k] = 0.0
+    copy(state.q, at.q)
+    _put_momenta(eq, wk, memory, state)
+    code = rates(eq, wk, course, memory, float(STAGES))
+    if code != REACHED:
+        return code
     return REACHED if _true_accelerations(eq, wk, course, state) else SINGULAR

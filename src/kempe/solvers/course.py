@@ -161,8 +161,10 @@ class Course(Frame):
     # what happens
     step: Real  # the step to try next
     error: Real  # of the last step, in tolerances
-    rate: Real  # the fastest motion, in sizes per time
-    energy: Real  # the largest kinetic energy seen, or the least that counts
+    rate: Real  # the fastest motion of late, in sizes per time
+    slowest: Real  # the rate that counts at rest
+    energy: Real  # the largest kinetic energy of late
+    least_energy: Real  # the kinetic energy that counts at rest
     violation: Real  # the largest constraint violation seen at the end of a step
     stiff: Real  # signs of stiffness; below zero: not looked for
     last_switch: Real  # when the last switch was met
@@ -326,7 +328,8 @@ def first_step(eq, course, state):
     for i in range(eq.n):
         rate = max(rate, abs(state.v[i]) / eq.scale[i], np.sqrt(abs(state.al[i]) / eq.scale[i]))
     # at rest, one size in the whole time is what a velocity error is measured by
-    course.rate = max(course.rate, rate, 1.0 / max(course.end - course.begun, 1e-300))
+    course.slowest = 1.0 / max(course.end - course.begun, 1e-300)
+    course.rate = max(course.rate, rate, course.slowest)
     cautious = 0.1 * course.tolerance ** (1.0 / course.order) / rate if rate > 0.0 else 1e-3 * course.largest
     return min(course.largest, cautious)
 
@@ -339,6 +342,12 @@ def close_enough(course, h):
     """
     pace = min(1.0, course.rate * h)
     return max(min(1e-11, 1e-3 * course.tolerance) * pace * pace, 2e-15)
+
+
+@compiled
+def per_motion(course, error, h):
+    """An error of a step as one per size of motion, so that the sum over all steps is proportional to the tolerance."""
+    return error / min(1.0, max(course.rate * h, 1e-300))
 
 
 @compiled

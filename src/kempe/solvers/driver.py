@@ -26,6 +26,8 @@ from kempe.solvers.vectors import copy
 
 #: A motion faster than this many sizes in a step cannot be followed.
 RUNS_AWAY = 1e12
+#: How much of the fastest rate is forgotten while a motion at that rate would go by one size.
+FORGET = 0.1
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
 
@@ -66,7 +68,10 @@ def _accept(eq, course, t):
     fastest = 0.0
     for i in range(eq.n):
         fastest = max(fastest, abs(course.now.v[i]) / eq.scale[i])
-    course.rate = max(course.rate, fastest)
+    # a motion at the old rate would have gone by so many sizes: what is over by then is forgotten
+    forgotten = 1.0 + FORGET * course.rate * (t - course.before.t)
+    course.rate = max(course.rate / forgotten, fastest, course.slowest)
+    course.energy = max(course.energy / (forgotten * forgotten), course.least_energy)
     course.steps += 1
     return REACHED if course.rate * (t - course.before.t) < RUNS_AWAY else RUNAWAY
 

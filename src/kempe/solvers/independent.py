@@ -86,7 +86,7 @@ def _dependent(eq, wk, memory):
     """Let the dependent coordinates and velocities of the trial vector follow from the independent ones."""
     n, m, at, basis = eq.n, eq.m, memory.at, memory.basis
     b, d, w, first = basis.b, basis.d, basis.sweep, eq.n + 3 * eq.m + eq.upper
-    converged = False
+    converged, last = False, np.inf
     for _ in range(12):
         explicit_at(eq, wk, at)
         for k in range(basis.values.shape[0] - 1):
@@ -101,9 +101,10 @@ def _dependent(eq, wk, memory):
             size = max(size, abs(d[i]) / eq.scale[i])
         if not size < 0.5:
             return False
-        if size < 1e-11:
+        if size < 1e-14 or (size < 1e-11 and size > 0.1 * last):  # (velocities follow with the matrix before this)
             converged = True
             break
+        last = size
     if not converged:
         return False
     # velocities: v = R z' + S nu

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.course import FAILED, PATIENCE, REACHED, ROUNDING, Course, choose_step, close_enough, refinements
+from kempe.solvers.course import FAILED, PATIENCE, REACHED, ROUNDING, Course, choose_step, close_enough, per_motion, refinements
 from kempe.solvers.frames import Count, Floats, Frame, Real
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
@@ -197,7 +197,7 @@ def _error(eq, course, memory, h):
         old = memory.algorithmic[i]
         new = ((1.0 - alpha_f) * course.next.al[i] + alpha_f * course.now.al[i] - alpha_m * old) / (1.0 - alpha_m)
         total += ((new - old) / eq.scale[i]) ** 2
-    return share_ * h * h * np.sqrt(total / eq.n) / course.tolerance
+    return per_motion(course, share_ * h * h * np.sqrt(total / eq.n) / course.tolerance, h)
 
 
 @piece
@@ -244,7 +244,7 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
             for i in range(eq.n):
                 here = now.al[i]
                 memory.algorithmic[i] = here + memory.last_step / -h * (memory.algorithmic[i] - here)
-        course.step = -h * (max(0.2, 0.9 * error ** (-1.0 / 3.0)) if 1.0 < error < np.inf else 0.25)
+        course.step = -h * (max(0.2, 0.9 * error ** (-0.5)) if 1.0 < error < np.inf else 0.25)
         return REACHED
     alpha_m, alpha_f = memory.alpha_m, memory.alpha_f
     for i in range(eq.n):
@@ -252,5 +252,5 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
         new = (1.0 - alpha_f) * now.al[i] + alpha_f * before.al[i] - alpha_m * old
         memory.algorithmic[i] = now.al[i] if memory.project > 0 else new / (1.0 - alpha_m)
     memory.last_step = h
-    choose_step(course, h, error, 3.0, 2.0)
+    choose_step(course, h, error, 2.0, 2.0)
     return REACHED
