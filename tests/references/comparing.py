@@ -117,7 +117,9 @@ def _simulated(plan: Plan, times: np.ndarray, method: str, tolerance: float) -> 
 def _lacking(result: kp.Result) -> np.ndarray:
     """By how much the energies of a result do not balance, per time, in the most that changed hands or was kinetic."""
     changed = sum(np.abs(result.array(f"energy.{part}") - result.array(f"energy.{part}")[0]) for part in PARTS)
-    return np.abs(result.array("energy.balance")) / (float(np.max(changed + result.array("energy.kinetic"))) or 1.0)
+    rounding = 1e-6 * sum(np.abs(result.array(f"energy.{part}")) for part in PARTS)  # where nothing moves
+    size = float(np.max(changed + result.array("energy.kinetic") + rounding))
+    return np.abs(result.array("energy.balance")) / (size or 1.0)
 
 
 def _histories(result: kp.Result, names: list[tuple[str, str]]) -> tuple[np.ndarray, np.ndarray]:
