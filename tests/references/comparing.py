@@ -93,7 +93,7 @@ def judged(
     error = true.error(*_histories(result, names))
     steps = int(result.stats.get("steps", 0))
     units = float((error / (tolerance * true.growth + 3 * true.bound)).max())
-    lacking = float((_lacking(result) / (tolerance * true.growth + 3 * true.bound)).max())
+    lacking = float((_lacking(result, _least(plan)) / (tolerance * true.growth + 3 * true.bound)).max())
     figures = {"error": float(error.max()), "tolerances": units, "balance": lacking, "steps": steps}
     if not np.isfinite(error).all():
         return verdict("WRONG", words="not finite", **figures)
@@ -114,10 +114,17 @@ def _simulated(plan: Plan, times: np.ndarray, method: str, tolerance: float) -> 
     return mechanism(plan).simulate(times, method=method, tolerance=tolerance, velocities=plan.velocities)
 
 
-def _lacking(result: kp.Result) -> np.ndarray:
+def _lacking(result: kp.Result, least: float) -> np.ndarray:
     """By how much the energies of a result do not balance, per time, in the most that changed hands or was kinetic."""
     changed = sum(np.abs(result.array(f"energy.{part}") - result.array(f"energy.{part}")[0]) for part in PARTS)
-    return np.abs(result.array("energy.balance")) / (float(np.max(changed + result.array("energy.kinetic"))) or 1.0)
+    return np.abs(result.array("energy.balance")) / (float(np.max(changed + result.array("energy.kinetic"))) + least)
+
+
+def _least(plan: Plan) -> float:
+    """An energy to measure by where nothing moves, or only between two outputs: all mass at the pace of the plan."""
+    places = np.array([(0.0, 0.0), *(part.at for part in plan.parts if hasattr(part, "at"))])
+    mass = sum(part.mass or 0.0 for part in plan.parts)
+    return float(mass * (np.ptp(places, axis=0).max() * plan.pace) ** 2)
 
 
 def _histories(result: kp.Result, names: list[tuple[str, str]]) -> tuple[np.ndarray, np.ndarray]:
