@@ -11,7 +11,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.course import FAILED, PATIENCE, REACHED, ROUNDING, Course, close_enough, per_motion, refinements
+from kempe.solvers.course import (
+    FAILED,
+    PATIENCE,
+    REACHED,
+    ROUNDING,
+    STUCK,
+    Course,
+    close_enough,
+    in_tolerances,
+    refinements,
+)
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Real
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, Work, factor_step, place_all, run_program, share, solve
@@ -153,8 +163,9 @@ def _newton(eq, wk, course, memory, c):
         correction[i] = 0.0 if index3 else c * memory.predicted[n + i] - memory.psi[i]
     for j in range(m):
         state.al[n + j] = course.now.al[n + j]
-    close = close_enough(course, c)
-    last, theta, renewed = 0.0, 1.0, fresh
+    # (index 3 shows what Newton leaves in velocities over c, which the stabilised form has as unknowns of their own)
+    close = close_enough(course, c) if index3 else max(0.01 / in_tolerances(course, 1.0, 5.0), 2e-15)
+    last, theta, renewed, stuck = 0.0, 1.0, fresh, 0
     patience = PATIENCE if course.redundant > 0 else 0
     for iteration in range(12):
         _put_state(eq, memory, c, state)
@@ -182,10 +193,11 @@ def _newton(eq, wk, course, memory, c):
         solve(eq, wk)
         size = 0.0
         for i in range(n):
-            if not index3:
-                correction[n + i] += c * x[i]
             correction[i] += c * c * x[i]
             move = abs(c * c * x[i]) / eq.scale[i]
+            if not index3:
+                correction[n + i] += c * x[i]
+                move = max(move, abs(c * x[i]) / (eq.scale[i] * course.rate))
             if not move <= size:
                 size = move
         for k in range(m):
@@ -200,7 +212,8 @@ def _newton(eq, wk, course, memory, c):
         if iteration > 0:
             theta = 0.0 if size < 1e-15 else size / max(last, 1e-300)
             if theta > 0.2 and size > 0.1 * close:
-                if size < ROUNDING and renewed and iteration > 2 and theta > 0.5:
+                stuck = stuck + 1 if theta > 0.5 else 0
+                if size < ROUNDING and renewed and stuck > STUCK:
                     memory.renew = 1
                     _put_state(eq, memory, c, state)
                     return True
@@ -226,7 +239,7 @@ def _newton(eq, wk, course, memory, c):
 
 
 @compiled
-def _norm(eq, course, memory, row, factor, h):
+def _norm(eq, course, memory, row, order):
     """The size of a row of differences in units of the tolerance: positions, and velocities in the stabilised form."""
     n, total, rate = eq.n, 0.0, max(course.rate, 1e-300)
     both = memory.stabilised > 0
@@ -234,7 +247,7 @@ def _norm(eq, course, memory, row, factor, h):
         total += (row[i] / eq.scale[i]) ** 2
         if both:
             total += (row[n + i] / (eq.scale[i] * rate)) ** 2
-    return per_motion(course, factor * np.sqrt(total / (2 * n if both else n)) / course.tolerance, h)
+    return in_tolerances(course, ERROR[order] * np.sqrt(total / (2 * n if both else n)), float(order))
 
 
 @piece
@@ -254,7 +267,7 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
         memory.psi[i] = psi / alpha
     if not _newton(eq, wk, course, memory, h / alpha):
         return FAILED
-    course.error = _norm(eq, course, memory, memory.correction, ERROR[order], h)
+    course.error = _norm(eq, course, memory, memory.correction, order)
     if course.redundant > 0 and (course.error <= 1.0 or course.fixed > 0.0):
         share(eq, course.beside, course.next, refinements(course))
     return REACHED
@@ -267,7 +280,7 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
     if h < 0.0:
         factor = 0.5
         if error > 1.0 or not error < np.inf:
-            factor = max(0.2, 0.9 * error ** (-1.0 / order)) if error < np.inf else 0.2
+            factor = max(0.2, 0.9 * error ** (-1.0 / (order + 1))) if error < np.inf else 0.2
         course.step = -h * factor
         memory.matrix_step = 0.0
         return REACHED
@@ -294,13 +307,13 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
 def _choose(eq, course, memory, order, error, h):
     """The order and the step that promise most."""
     D = memory.differences
-    lower = _norm(eq, course, memory, D[order], ERROR[order - 1], h) if order > 1 else np.inf
-    higher = _norm(eq, course, memory, D[order + 2], ERROR[order + 1], h) if order < memory.highest else np.inf
-    best, factor = order, max(error, 1e-10) ** (-1.0 / order)
-    if order > 1 and max(lower, 1e-10) ** (-1.0 / (order - 1)) > factor:
-        best, factor = order - 1, max(lower, 1e-10) ** (-1.0 / (order - 1))
-    if max(higher, 1e-10) ** (-1.0 / (order + 1)) > factor:
-        best, factor = order + 1, max(higher, 1e-10) ** (-1.0 / (order + 1))
+    lower = _norm(eq, course, memory, D[order], order - 1) if order > 1 else np.inf
+    higher = _norm(eq, course, memory, D[order + 2], order + 1) if order < memory.highest else np.inf
+    best, factor = order, max(error, 1e-10) ** (-1.0 / (order + 1))
+    if max(lower, 1e-10) ** (-1.0 / order) > factor:
+        best, factor = order - 1, max(lower, 1e-10) ** (-1.0 / order)
+    if max(higher, 1e-10) ** (-1.0 / (order + 2)) > factor:
+        best, factor = order + 1, max(higher, 1e-10) ** (-1.0 / (order + 2))
     factor = min(5.0, 0.85 * factor)
     memory.order = best
     memory.taken = 0

@@ -79,11 +79,7 @@ def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float)
 
 @compiled
 def _put_momenta(eq, wk, memory, state):
-    """The trial vector's p = M v + Phi_q^T sigma with sigma = 0.
-
-    The motion is the same with any constant more in sigma, but as the integral of lambda it would grow with time, and
-    what is to be told from it would drown.
-    """
+    """The trial vector's p = M v + Phi_q^T sigma with the sigma at hand."""
     n, m = eq.n, eq.m
     explicit_at(eq, wk, state)
     sol, r = wk.change, wk.residual
@@ -91,7 +87,8 @@ def _put_momenta(eq, wk, memory, state):
         sol[i] = state.v[i]
         r[i] = 0.0
     for k in range(m):
-        memory.sigma[k] = sol[n + k] = r[n + k] = 0.0
+        sol[n + k] = memory.sigma[k]
+        r[n + k] = 0.0
     qd.subtract_product(eq.plan, explicit_values(eq, wk), sol, r)
     for i in range(n):
         memory.trial[n + i] = -r[i]
@@ -110,6 +107,9 @@ def start(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> 
     now = course.now
     for k in range(memory.trial.shape[0]):
         memory.trial[k] = 0.0
+    for k in range(eq.m):
+        memory.sigma[k] = 0.0
+    memory.age = 0
     copy(now.q, memory.at.q)
     memory.at.t = now.t
     _put_momenta(eq, wk, memory, now)
@@ -123,6 +123,8 @@ def finish(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) ->
     code = rates(eq, wk, course, memory, float(STAGES))
     if code != REACHED:
         return code
+    for k in range(m):
+        memory.sigma[k] = at.al[n + k]
     for i in range(n):
         state.q[i] = at.q[i]
         state.v[i] = memory.k[STAGES, i]
@@ -137,11 +139,11 @@ def finish(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) ->
             return SINGULAR
         if not project_velocity(eq, wk, state) < np.inf:
             return FAILED
+        copy(state.q, at.q)
+        _put_momenta(eq, wk, memory, state)
+        code = rates(eq, wk, course, memory, float(STAGES))
+        if code != REACHED:
+            return code
         for k in range(m):
-            memory.trial[2 * n + 2 + k] = 0.0
-    copy(state.q, at.q)
-    _put_momenta(eq, wk, memory, state)
-    code = rates(eq, wk, course, memory, float(STAGES))
-    if code != REACHED:
-        return code
+            memory.sigma[k] = at.al[n + k]
     return REACHED if _true_accelerations(eq, wk, course, state) else SINGULAR

@@ -31,8 +31,8 @@ REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHAT
 #: Where constraints depend on each other, Newton's first corrections move the multipliers by much and the positions by
 #: little, back and forth: so often they may grow.
 PATIENCE = 3
-#: Newton's corrections below this that no longer fall are rounding.
-ROUNDING = 1e-11
+#: Newton's corrections below this that do not fall any more, so many times, are rounding.
+ROUNDING, STUCK = 1e-11, 2
 #: The largest turn within a step, in radians, of bodies that guards depend on.
 TURN = 1.0
 #: So deep intervals are split within each other; two more rows of that stack are scratch.
@@ -345,9 +345,12 @@ def close_enough(course, h):
 
 
 @compiled
-def per_motion(course, error, h):
-    """An error of a step as one per size of motion, so that the sum over all steps is proportional to the tolerance."""
-    return error / min(1.0, max(course.rate * h, 1e-300))
+def in_tolerances(course, error, order):
+    """An error of a step in units of what is allowed so that the sum of all is about the tolerance.
+
+    Steps are as long as tolerance^(1 / order), so their number is the inverse of that; rounding must stay below.
+    """
+    return error / max(course.tolerance ** (1.0 + 1.0 / order), min(course.tolerance, 3e-14))
 
 
 @compiled

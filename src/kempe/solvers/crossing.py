@@ -167,9 +167,9 @@ def _fit(eq, course, count, until):
     """Polynomials for all coordinates, nearest to the last states kept.
 
     Position, velocity and acceleration are data of one polynomial. Each weighs by its noise: the errors of single
-    steps, and rounding r, which next to a singular position shows as r/s in a position, r v/s^2 in a velocity, r v^2/s^3
-    in an acceleration. Of integrators whose velocities are not quite the rates of their positions, each is smooth by
-    itself: positions and velocities have polynomials of their own.
+    steps, and rounding r, which next to a singular position shows as r/s in a position, r v/s^2 in a velocity and
+    r v^2/s^3 in an acceleration. Of integrators whose velocities are not quite the rates of their positions, each is
+    smooth by itself: positions and velocities have polynomials of their own.
     """
     p = course.passage
     first = p.t[(p.kept - count) % KEPT]
@@ -326,7 +326,8 @@ def _land(eq, wk, course, x, doubt):
         jerk = max(jerk, abs(state.al[i] - course.inside.al[i]) / eq.scale[i])
     noise = ROUNDING / sound
     short = min(x, 1.0 / course.rate)
-    if slip <= noise / sound and fall <= noise:  # of the two, the polynomial has less rounding
+    # of the two, the polynomial has less rounding; but implicit methods would correct it in a step however short
+    if p.own_factors > 0 and slip <= noise / sound and fall <= noise:
         copy(course.inside.q, state.q)
         copy(course.inside.v, state.v)
     return (

@@ -13,7 +13,18 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.course import FAILED, PATIENCE, REACHED, ROUNDING, Course, choose_step, close_enough, per_motion, refinements
+from kempe.solvers.course import (
+    FAILED,
+    PATIENCE,
+    REACHED,
+    ROUNDING,
+    STUCK,
+    Course,
+    choose_step,
+    close_enough,
+    in_tolerances,
+    refinements,
+)
 from kempe.solvers.frames import Count, Floats, Frame, Real
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
@@ -106,7 +117,7 @@ def _newton(eq, wk, course, memory, h):
         fresh = True
     else:
         fresh = memory.renew > 0
-    last, theta, renewed = 0.0, 1.0, fresh
+    last, theta, renewed, stuck = 0.0, 1.0, fresh, 0
     patience = PATIENCE if course.redundant > 0 or memory.penalty > 1 else 0
     close = close_enough(course, h)
     soft = memory.penalty > 1  # then the multipliers are corrected by the penalty, at a rate that it decides
@@ -145,7 +156,8 @@ def _newton(eq, wk, course, memory, h):
             if size < 1e-15:
                 theta = 0.0
             if theta > (SLOW if soft else POOR) and size > 0.1 * close:
-                if size < ROUNDING and renewed and iteration > 2 and theta > 0.5:
+                stuck = stuck + 1 if theta > 0.5 else 0
+                if size < ROUNDING and renewed and stuck > STUCK:
                     memory.renew = 1
                     return True
                 if theta > 2.0 and renewed:
@@ -197,7 +209,7 @@ def _error(eq, course, memory, h):
         old = memory.algorithmic[i]
         new = ((1.0 - alpha_f) * course.next.al[i] + alpha_f * course.now.al[i] - alpha_m * old) / (1.0 - alpha_m)
         total += ((new - old) / eq.scale[i]) ** 2
-    return per_motion(course, share_ * h * h * np.sqrt(total / eq.n) / course.tolerance, h)
+    return in_tolerances(course, share_ * h * h * np.sqrt(total / eq.n), 2.0)
 
 
 @piece
@@ -244,7 +256,7 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
             for i in range(eq.n):
                 here = now.al[i]
                 memory.algorithmic[i] = here + memory.last_step / -h * (memory.algorithmic[i] - here)
-        course.step = -h * (max(0.2, 0.9 * error ** (-0.5)) if 1.0 < error < np.inf else 0.25)
+        course.step = -h * (max(0.2, 0.9 * error ** (-1.0 / 3.0)) if 1.0 < error < np.inf else 0.25)
         return REACHED
     alpha_m, alpha_f = memory.alpha_m, memory.alpha_f
     for i in range(eq.n):
@@ -252,5 +264,5 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
         new = (1.0 - alpha_f) * now.al[i] + alpha_f * before.al[i] - alpha_m * old
         memory.algorithmic[i] = now.al[i] if memory.project > 0 else new / (1.0 - alpha_m)
     memory.last_step = h
-    choose_step(course, h, error, 2.0, 2.0)
+    choose_step(course, h, error, 3.0, 2.0)
     return REACHED

@@ -28,6 +28,8 @@ SAFETY, PI, GROWTH = 0.87, 0.03, 4.0
 #: The product of step and fastest rate beyond which a step counts as held back by stability: about half of where that
 #: ends (6.4 for dampers, 6.0 for springs), and more than steps held back by accuracy come to.
 STABILITY = 3.3
+#: Momenta hold the integral of the multipliers, which grows with time; after so many steps it starts anew from zero.
+AGE = 20
 #: Differences below this fraction of the numbers are rounding.
 ROUNDING = 1e-15
 
@@ -77,6 +79,7 @@ class Memory(Frame):
     integrated: Count  # how much of the vector is integrated
     momenta: Count  # 1 where the second half of the vector is momenta
     project: Count  # 1 where the end of a step is projected to the constraints
+    age: Count  # steps since it began afresh
     own_refinements: Count  # 1 where the user decides how often accelerations are refined
     stage_refinements: Count  # refinements within a step, where fewer are enough
     omega: Real  # stabilisation of constraints
@@ -125,6 +128,11 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
     """One step: its stages, the new vector, its error, the new state."""
     y, trial, k, size = memory.y, memory.trial, memory.k, memory.integrated
     memory.dense_ready = 0
+    memory.age += 1
+    if memory.momenta > 0 and memory.project > 0 and memory.age > AGE:
+        code = begin(eq, wk, course, memory, 0.0)
+        if code != REACHED:
+            return code
     if memory.follows > 0:
         copy(k[STAGES], k[0])
         memory.follows = 0
