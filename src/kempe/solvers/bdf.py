@@ -213,13 +213,13 @@ def _newton(eq, wk, course, memory, c):
             theta = 0.0 if size < 1e-15 else size / max(last, 1e-300)
             if theta > 0.2 and size > 0.1 * close:
                 stuck = stuck + 1 if theta > 0.5 else 0
-                if size < ROUNDING and renewed and stuck > STUCK:
+                if size < ROUNDING and renewed and (stuck > STUCK or iteration > 8):
                     memory.renew = 1
                     _put_state(eq, memory, c, state)
                     return True
-                if theta > 2.0 and renewed:
+                if theta > 2.0 and renewed and size > ROUNDING:
                     patience -= 1
-                if patience < 0 or iteration > 9:
+                if patience < 0 or (iteration > 9 and size > ROUNDING):
                     memory.matrix_step = 0.0
                     return False
                 renewed = fresh = True

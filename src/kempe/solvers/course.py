@@ -126,6 +126,8 @@ class Passage(Frame):
     weak: Real  # how sound the row is that makes it so
     weak_row: Count  # its number among those watched
     bound: Real  # the longest step that does not come too near, nor jumps across unseen
+    sound_now: Real  # how sound the weakest row is
+    near: Count  # 1 where the singular position is to be crossed however short the step
     tried: Count  # 1 where a crossing has been tried from the present state
     own_factors: Count  # 1 where the integrator leaves the factors of the new state behind
     rough: Count  # 1 where its velocities and accelerations are less accurate than positions

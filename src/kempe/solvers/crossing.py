@@ -36,6 +36,10 @@ from kempe.solvers.vectors import copy
 
 #: Integrators that are less accurate than their positions have states kept where some row is below this soundness.
 WEAK = 0.8
+#: They take short steps: their states are kept in distances of this share of that to the singular position.
+SPACED = 0.15
+#: Below this they cross, however short their steps.
+TOO_NEAR = 0.03
 #: By how much the arc sine of the soundness may change in a step, so that none jumps across a singular position.
 CHANGE = 0.7
 #: Of how many states the polynomials may be made.
@@ -87,7 +91,7 @@ def keep(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     With h = 0: at the start of a motion, and behind a switch.
     """
     p, now = course.passage, course.now
-    p.ahead, p.bound, p.tried = np.inf, np.inf, 0
+    p.ahead, p.bound, p.tried, p.near = np.inf, np.inf, 0, 0
     if h == 0.0:
         p.kept = 0
         for j in range(p.row.shape[0]):
@@ -106,10 +110,14 @@ def keep(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
                 p.ahead, p.weak, p.weak_row = h * s / (before - s), s, j
     if p.ahead < np.inf:
         p.ahead = _time_for(eq, course, p.ahead / h)
+        p.near = p.rough > 0 and p.weak < TOO_NEAR
     if fastest > 0.0:
         p.bound = _time_for(eq, course, CHANGE / fastest)
-    if weakest < WEAK or p.rough == 0:
-        _keep_state(eq, course, weakest)
+    p.sound_now = weakest
+    if p.rough == 0:
+        _put(p, now, weakest)
+    elif weakest < WEAK and (p.kept == 0 or now.t - p.t[(p.kept - 1) % KEPT] > SPACED * p.ahead):
+        _keep_consistent(eq, course)
     return REACHED
 
 
@@ -125,16 +133,12 @@ def _put(p, state, sound):
 
 
 @compiled
-def _keep_state(eq, course, sound):
-    """Keep the present state, with true velocities and accelerations."""
+def _keep_consistent(eq, course):
+    """Keep the present state of an integrator that is less accurate than its positions, made consistent."""
     p = course.passage
-    state = course.now
-    if p.rough > 0:
-        copy_state(course.now, course.inside)
-        state = course.inside
-        if not consistent(eq, course.beside, state, np.inf, refinements(course)) < np.inf:
-            return
-    _put(p, state, sound)
+    copy_state(course.now, course.inside)
+    if consistent(eq, course.beside, course.inside, np.inf, refinements(course)) < np.inf:
+        _put(p, course.inside, p.sound_now)
 
 
 @compiled
@@ -348,6 +352,8 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     if p.weak > NEAREST:
         p.bound = min(p.bound, 0.5 * p.ahead)
     p.origin = now.t
+    if p.rough > 0 and (p.kept == 0 or p.t[(p.kept - 1) % KEPT] != now.t):
+        _keep_consistent(eq, course)
     # the nearer, the more would rounding do to a state that is projected
     enough = course.tolerance * (SHARE if p.rough == 0 else ROUGH_SHARE) + 0.01 * ROUNDING / p.weak**2
     if course.fixed > 0.0:
@@ -438,6 +444,6 @@ def tell(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
         for j in range(p.row.shape[0]):
             p.now[j] = np.inf
         p.ahead = p.bound = np.inf
-        p.tried = 0
+        p.tried = p.near = 0
         course.fresh = 2
     return EVENTS_FULL if p.met == p.met_t.shape[0] else REACHED

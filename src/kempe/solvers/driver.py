@@ -126,7 +126,8 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
             return PAUSE
         course.budget -= 1
         h = _next_step(eq, course)
-        if course.passage.ahead < NEAR * h and course.passage.tried == 0:
+        passage = course.passage
+        if (passage.ahead < NEAR * h or passage.near > 0) and passage.tried == 0:
             code = _cross(eq, wk, course, h)
             if code == PASSED:
                 continue

@@ -157,12 +157,12 @@ def _newton(eq, wk, course, memory, h):
                 theta = 0.0
             if theta > (SLOW if soft else POOR) and size > 0.1 * close:
                 stuck = stuck + 1 if theta > 0.5 else 0
-                if size < ROUNDING and renewed and stuck > STUCK:
+                if size < ROUNDING and renewed and (stuck > STUCK or iteration > 8):
                     memory.renew = 1
                     return True
-                if theta > 2.0 and renewed:
+                if theta > 2.0 and renewed and size > ROUNDING:
                     patience -= 1
-                if patience < 0 or (iteration > most - 3 and not soft):
+                if patience < 0 or (iteration > most - 3 and not soft and size > ROUNDING):
                     memory.matrix_step = 0.0
                     return False
                 renewed = fresh = True  # a new matrix, from the present iterate

@@ -178,7 +178,7 @@ def _newton(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -
     mu = (REAL_PART + 1j * IMAGINARY_PART) / h
     last, theta = 0.0, 1.0
     close = max(1e-3 * course.tolerance if course.fixed == 0.0 else 0.0, 2e-15)
-    rounding = max(100.0 * close, 1e-12)
+    rounding = max(100.0 * close, 1e-10 if course.fixed > 0.0 else 1e-11)
     for iteration in range(15):
         _residuals(eq, wk, course, memory, h)
         for i in range(n + m):
@@ -210,7 +210,7 @@ def _newton(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -
             # the first correction mends the multipliers and disturbs the velocities by as much: judge from the third
             if iteration > 1 and theta > 0.95 and size > rounding:
                 return 0
-            if iteration > 1 and theta > 0.5 and size < 1e-13:
+            if iteration > 1 and theta > 0.5 and size < 1e-12:
                 return 1
         last = size
         if size * theta < close * (1.0 - min(theta, 0.5)) or size < 0.1 * close:
