@@ -218,7 +218,7 @@ class Radau(Integrator):
     """Radau IIA of order 5."""
 
     needs = IMPLICIT
-    functions = (radau.begin, radau.step, radau.close, hermite_within)
+    functions = (radau.begin, radau.step, radau.close, radau.inside)
 
     def new_memory(self, machine: Machine) -> radau.Memory:
         return radau.new_memory(machine.eq)

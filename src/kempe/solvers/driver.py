@@ -27,7 +27,7 @@ from kempe.solvers.vectors import copy
 #: A motion faster than this many sizes in a step cannot be followed.
 RUNS_AWAY = 1e12
 #: How much of the fastest rate is forgotten while a motion at that rate would go by one size.
-FORGET = 0.1
+FORGET = 1.0
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
 

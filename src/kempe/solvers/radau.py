@@ -15,6 +15,7 @@ from kempe.solvers.frames import Complexes, ComplexRows, FloatRows, Floats, Fram
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, State, Work, consistent, hermite, new_state, place_all, run_program, solve
 from kempe.solvers.program import load_weights
+from kempe.solvers.vectors import copy
 
 _ROOT = np.sqrt(6.0)
 NODES = np.array([(4 - _ROOT) / 10, (4 + _ROOT) / 10, 1.0])
@@ -44,6 +45,10 @@ BACK = np.linalg.inv(TRANSFORM)
 ERROR = np.array([-13 - 7 * _ROOT, -13 + 7 * _ROOT, -1]) / 3
 
 
+#: How far accelerations may lie apart, in tolerances over h^2, before they count as stiff.
+BENT = 10.0
+
+
 class Memory(Frame):
     """What the method keeps from step to step."""
 
@@ -58,6 +63,7 @@ class Memory(Frame):
     speed: Floats  # of the error estimate
     slip: Floats
     matrix_step: Real  # the step for which the factors at hand were made, 0 for none
+    bend: Floats  # n: accelerations of the collocation polynomial at the end of a step
     contraction: Real  # how well Newton's method converged last; 0 before the first step
 
 
@@ -76,6 +82,7 @@ def new_memory(eq) -> Memory:
         stage=new_state(n, eq.m),
         speed=np.zeros(n),
         slip=np.zeros(n),
+        bend=np.zeros(n),
     )
 
 
@@ -83,6 +90,7 @@ def new_memory(eq) -> Memory:
 def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
     """Begin from the present state: no history, no matrix."""
     memory.matrix_step = memory.contraction = 0.0
+    copy(course.now.al, course.edge_now.al)
     return REACHED
 
 
@@ -272,6 +280,8 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
     if not (course.error <= 1.0 or (course.fixed > 0.0 and course.error < np.inf)):
         return REACHED
     _stage(eq, course, memory, h, 2, state)
+    for i in range(eq.n):
+        memory.bend[i] = state.al[i]
     # the projection corrects errors of the size of the tolerance; more means that the step went astray
     limit = 1e3 * course.tolerance if course.fixed == 0.0 else np.inf
     violated = consistent(eq, course.beside, state, limit, refinements(course))
@@ -291,5 +301,33 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
         memory.matrix_step = 0.0
         return REACHED
     memory.contraction = max(memory.contraction, 1e-10)
+    _bend(eq, course, memory, h)
     choose_step(course, h, error, 4.0, 5.0)
+    return REACHED
+
+
+@compiled
+def _bend(eq, course, memory, h):
+    """The accelerations to interpolate with, at the end of a step.
+
+    Those of the motion, but where it is stiff: a damper turns an error of the velocity, however small, into any
+    acceleration. There the collocation polynomial has the better one.
+    """
+    now, end = course.now, course.edge_now
+    copy(end.al, course.edge_before.al)
+    copy(now.al, end.al)
+    apart = 0.0
+    for i in range(eq.n):
+        apart = max(apart, abs(memory.bend[i] - now.al[i]) / eq.scale[i])
+    if apart * h * h > BENT * course.tolerance:
+        for i in range(eq.n):
+            end.al[i] = memory.bend[i]
+
+
+@piece
+def inside(eq: Equations, wk: Work, course: Course, memory: Memory, theta: float) -> int:
+    """The state at a share of the last step."""
+    hermite(theta, course.now.t - course.before.t, course.edge_before, course.edge_now, course.inside)
+    for k in range(eq.n, eq.n + eq.m):
+        course.inside.al[k] = (1.0 - theta) * course.before.al[k] + theta * course.now.al[k]
     return REACHED
