@@ -9,6 +9,10 @@ class KempeError(Exception):
     """Base of every error that Kempe raises on purpose."""
 
 
+class AccuracyWarning(UserWarning):
+    """A run was less accurate than it was asked to be, or than a motion to be trusted is."""
+
+
 class ModelError(KempeError, ValueError):
     """The description of the mechanism is wrong; ``findings`` lists each mistake."""
 

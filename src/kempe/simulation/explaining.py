@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kempe.simulation.jumps import CRAWLING, jumping, told_jumps
 from kempe.solvers import course as co
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ def explain(machine: Machine, code: int) -> str:
             f"the velocities grow without bound at t = {t:.10g}: '{names[k][1]}' = {v[k]:.4g}; "
             "look for a force that pushes the way it moves (a negative damping or stiffness, a wrong sign)"
         )
+    if code == co.CRAWLS:
+        found = jumping(machine, course.now.q, v, t, CRAWLING)
+        return f"the motion makes no headway: {told_jumps(found, t)}"
     if code in (co.CHATTERING, co.UNSETTLED):
         return _restless(machine, code, t)
     undefined = not_finite(machine)
@@ -42,12 +46,24 @@ def explain(machine: Machine, code: int) -> str:
         )
     worst, violated = worst_row(machine)
     where = f"; largest constraint violation {violated:.2g} in '{worst}'" if worst and violated > 1e-10 else ""
-    held = ", ".join(f"'{name}'" for name in weakest_rows(machine)[:3])
+    weakest = weakest_rows(machine)
+    drivers = [row.owner for row in machine.system.rows if row.drives and row.owner in weakest]
+    if drivers and course.fixed == 0.0:
+        joints = ", ".join(f"'{name}'" for name in weakest if name not in drivers[:1])
+        return (
+            f"lock-up at t = {t:.10g}: driver '{drivers[0]}' asks for a motion that the joints {joints} cannot follow"
+            f"{where}; beyond this position there is none, or the driver's speed would have to be unbounded"
+        )
+    held = ", ".join(f"'{name}'" for name in weakest[:3])
     near = f"; the constraints are nearly dependent there: {held}" if held else ""
+    met = jumping(machine, course.now.q, v, t, CRAWLING)
+    if met:
+        return f"the motion could not be continued beyond t = {t:.10g}{where}: {told_jumps(met, t)}"
+    other = "" if machine.integrator.name.endswith("radau") else "method='radau', "
     advice = (
         "try a smaller step"
         if course.fixed > 0
-        else "try a larger tolerance, method='radau', or look for a jump in a force or law"
+        else f"try a larger tolerance, {other}or look for a jump in a force or law"
     )
     return f"the motion could not be continued beyond t = {t:.10g}{where}{near}; {advice}"
 

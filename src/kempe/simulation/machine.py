@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.linalg import qr
 
 from kempe.errors import ConvergenceError, ModelError
 from kempe.simulation.assembling import Pose, assembled, pose_array, pose_of, whole_turns
+from kempe.simulation.choosing import RANK
 from kempe.simulation.equations import equations
 from kempe.simulation.explaining import explain
 from kempe.simulation.integrators import INTEGRATORS, Integrator, connect_switching
@@ -26,6 +28,8 @@ from kempe.system import System
 
 #: So many events are kept in compiled memory before they are handed over.
 EVENTS = 256
+#: Up to so many coordinates full matrices are looked at where a start is not as it should be.
+DENSE = 600
 #: The penalty of a constraint row, in units of the inertia it acts on, where none is given.
 PENALTY = 1e7
 #: Where constraints depend on each other they do so only where all hold. Off by d, as within a step, a row that should
@@ -55,6 +59,11 @@ class InitialConditions:
         return "; ".join(lines) or "as given"
 
 
+def _listed(names: list[str]) -> str:
+    """Some names."""
+    return ", ".join(f"'{name}'" for name in names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
 class Machine:
     """Equations, work space, course and integrator of a task on a system."""
 
@@ -74,7 +83,7 @@ class Machine:
         self._at_first = self.eq, self.wk, self.course
         self._numbers = self.course.snapshot()
         self._rates = {names[1]: k for k, names in enumerate(system.names)}
-        self.redundant: list[str] = []
+        self.redundant: list[int] = []
         self.parameters = system.model.parameter_vector(None)
 
     # --- the start -------------------------------------------------------------------------------------------------
@@ -93,6 +102,7 @@ class Machine:
         if code not in (co.REACHED, co.EVENTS_FULL):
             raise ConvergenceError(explain(self, code))
         self._weigh_pivots()
+        self._check_branch()
         self.integrator.begin(self)
 
     def stand(self, parameters: np.ndarray, inputs: tuple[np.ndarray, np.ndarray] | None = None) -> None:
@@ -211,14 +221,75 @@ class Machine:
                 "give these parts mass and inertia, or hold them with a joint"
             )
         weak = np.flatnonzero((pivot[n:] < st.ODD_ROW * eq.flexible) & self.system.in_force(self.wk.x))
-        self.redundant = [self.system.rows[k].label for k in weak]
-        if self.redundant:
+        self.redundant = self._dependent(weak)
+        if len(weak):
             self.course.redundant = 1
             eq.step_compliance[:] = REDUNDANT_SHIFT * eq.flexible
             if "iterations" not in self.task.options:  # methods that have it have penalties of their own
                 eq.compliance[:] = eq.step_compliance
                 self.course.refinements = REDUNDANT_SWEEPS
             self.shift_rows()
+
+    def _dependent(self, weak: np.ndarray) -> list[int]:
+        """Of rows with weak pivots those that others imply; any other is all that holds a part without inertia."""
+        if not len(weak):
+            return []
+        J = self.scaled_jacobian()
+        limit = RANK * np.abs(J).max()
+        strong = np.setdiff1d(np.flatnonzero(self.system.in_force(self.wk.x)), weak)
+        left = J[weak]
+        if len(strong):
+            Q, R, _ = qr(J[strong].T, pivoting=True, mode="economic")
+            Q = Q[:, np.abs(np.diag(R)) > limit]
+            left = left - (left @ Q) @ Q.T
+        R, order = qr(left.T, pivoting=True, mode="r")
+        sound = int((np.abs(np.diag(R)) > limit).sum())
+        return sorted(int(k) for k in weak[order[sound:]])
+
+    def scaled_jacobian(self) -> np.ndarray:
+        """Phi_q at the present position, in sizes."""
+        now = self.course.now
+        return self.system.linear(self.wk.x.copy(), now.q, now.t)[1] * self.eq.scale / self.eq.row_scale[:, None]
+
+    def always_redundant(self) -> tuple[list[str], list[str]]:
+        """The rows that depend on others at the start: those that still do, and those that did so only there."""
+        if not self.redundant:
+            return [], []
+        eq, plan = self.eq, self.eq.plan
+        pivot = np.full(len(plan.order), np.inf)
+        if mo.evaluate(eq, self.course.beside, self.course.now):
+            pivot[plan.order] = 1.0 / np.abs(self.course.beside.lu[plan.diagonal])
+        labels = [self.system.rows[k].label for k in self.redundant]
+        # (the shift is larger now than when they were found)
+        still = [pivot[eq.n + k] < 10.0 * REDUNDANT_SHIFT * eq.flexible[k] for k in self.redundant]
+        pairs = list(zip(labels, still, strict=True))
+        return [name for name, yes in pairs if yes], [name for name, yes in pairs if not yes]
+
+    def _check_branch(self) -> None:
+        """Refuse velocities that no motion through a singular start has: no acceleration would meet the constraints."""
+        eq, wk, now = self.eq, self.wk, self.course.now
+        if not eq.m or eq.n > DENSE or not st.has_odd_pivots(eq, wk, now):
+            return
+        J = self.scaled_jacobian()
+        on = self.system.in_force(wk.x)
+        U, sizes, Vt = np.linalg.svd(J[on])
+        rank = int((sizes > RANK * sizes.max(initial=1e-300)).sum())
+        gamma = self.system.gamma(wk.x.copy(), now.q, now.t, now.v) / eq.row_scale
+        left = U[:, rank:].T @ gamma[on]
+        pace = float(np.abs(now.v / eq.scale).max(initial=0.0))
+        if not len(left) or np.abs(left).max() <= 1e-8 * pace**2:
+            return
+        weight = np.abs(U[:, rank:]).max(axis=1)
+        rows = [row for row, yes in zip(self.system.rows, on, strict=True) if yes]
+        joints = list(dict.fromkeys(rows[k].owner for k in np.argsort(-weight, kind="stable") if weight[k] > 0.1))
+        free = np.abs(Vt[rank:]).max(axis=0)
+        moving = [self.system.names[k][1] for k in np.argsort(-free, kind="stable") if free[k] > 0.1]
+        raise ModelError(
+            f"'{self.system.model.name}' starts in a singular position (the constraints of {_listed(joints)} depend on "
+            "each other there), from which several branches lead, and the velocities fit none of them: no acceleration "
+            "keeps the joints together. Give the velocities of one branch "
+            f"(of {_listed(moving)}), or start a little beside it"
+        )
 
     def shift_rows(self) -> None:
         """Put the compliances of the rows in force into the linear system."""

@@ -12,7 +12,9 @@ import numpy as np
 from kempe.errors import ConvergenceError
 from kempe.results import Result
 from kempe.results.provenance import versions
+from kempe.simulation.auditing import findings, warn
 from kempe.simulation.explaining import explain, worst_row
+from kempe.simulation.jumps import CRAWLING, jumping, jumps_met
 from kempe.simulation.machine import InitialConditions, Machine
 from kempe.solvers import course as co
 
@@ -20,6 +22,8 @@ from kempe.solvers import course as co
 #: steps. Checkpoints are written about so often.
 LOOK_UP, FIRST_CHUNK, SAVE_EVERY = 0.3, 200, 30.0
 LARGEST_CHUNK = 10**9
+#: Steps that are this fraction of the run, so many in a row, are a crawl.
+SLOW, CROWD = 1e-6, 10_000
 #: A run in which constraints were violated by more than this, in mechanism sizes, was no success.
 VIOLATED = 1e-3
 
@@ -114,6 +118,7 @@ def go(
     """Run a machine that has begun until it ends; the code of its end. Now and then somebody looks up."""
     course, chunk, looks = machine.course, FIRST_CHUNK, 0
     began, rate = course.now.t, course.rate
+    at, steps = course.now.t, course.steps
     while True:
         begun = monotonic()
         code = machine.advance(chunk)
@@ -122,6 +127,9 @@ def go(
         if code not in (co.PAUSE, co.EVENTS_FULL):
             return code
         now, looks = monotonic(), looks + 1
+        if _crawls(machine, course.now.t - at, course.steps - steps):
+            return co.CRAWLS
+        at, steps = course.now.t, course.steps
         if looks > 2 and course.rate > 1e6 * rate and course.now.t - began < 0.05 * (course.end - began):
             return co.RUNAWAY
         if looks > 6:
@@ -134,6 +142,14 @@ def go(
             look_up(machine, record)
 
 
+def _crawls(machine: Machine, advanced: float, steps: int) -> bool:
+    """Whether a motion makes hardly any headway because an element jumps right where it is."""
+    course = machine.course
+    if steps < CROWD or advanced > SLOW * steps * (course.end - course.begun):
+        return False
+    return bool(jumping(machine, course.now.q, course.now.v, course.now.t, CRAWLING))
+
+
 def finished(machine: Machine, record: Record, code: int, initial: InitialConditions | None) -> Result:
     """The result of a run that ended with a code; raises where that is a failure."""
     if code == co.REACHED and machine.course.violation > VIOLATED:
@@ -144,11 +160,26 @@ def finished(machine: Machine, record: Record, code: int, initial: InitialCondit
         )
         return result(machine, record, "violated", message, initial)
     if code == co.REACHED:
-        return result(machine, record, "complete", "the whole time span was covered", initial)
+        return _audited(result(machine, record, "complete", "the whole time span was covered", initial), machine)
     if code == co.STOPPED:
-        return result(machine, record, "stopped", record.events[-1].message, initial)
+        return _audited(result(machine, record, "stopped", record.events[-1].message, initial), machine)
     reason = explain(machine, code)
     raise ConvergenceError(reason, result(machine, record, "failed", reason, initial))
+
+
+def _audited(found: Result, machine: Machine) -> Result:
+    """A result with what it has to say about its own accuracy."""
+    told = findings(machine, found.t, found.series)
+    met = jumps_met(machine)
+    if met:
+        found.stats["jumps"] = {name: t for name, (t, _) in met.items()}
+        listed = ", ".join(f"'{name}' at t = {t:.6g} (with the {what})" for name, (t, what) in list(met.items())[:4])
+        found.message += f"; steps had to be short where a force or law jumps: {listed}"
+    if told:
+        found.message += "; " + "; ".join(told)
+        found.stats["audit"] = told
+        warn(told)
+    return found
 
 
 def energies(machine: Machine) -> dict[str, np.ndarray]:
@@ -180,11 +211,15 @@ def result(
     }
     stats["largest violation"] = course.violation
     stats["method"] = machine.integrator.name
-    if machine.redundant:
-        stats["redundant constraints"] = machine.redundant
-        listed = ", ".join(f"'{label}'" for label in machine.redundant[:6])
-        more = f" and {len(machine.redundant) - 6} more" if len(machine.redundant) > 6 else ""
+    always, at_first = machine.always_redundant()
+    if always:
+        stats["redundant constraints"] = always
+        listed = ", ".join(f"'{label}'" for label in always[:6])
+        more = f" and {len(always) - 6} more" if len(always) > 6 else ""
         message += f"; redundant: {listed}{more} (the motion is the same without, their reactions are not unique)"
+    if at_first:
+        listed = ", ".join(f"'{label}'" for label in at_first[:6])
+        message += f"; the start was a singular position, in which {listed} depended on others"
     return Result(
         t=out.t[:K].copy(),
         q=out.q[:K].copy(),

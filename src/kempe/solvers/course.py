@@ -24,9 +24,8 @@ from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints, Real
 from kempe.solvers.jit import PLAIN, _numbers, compiled
 from kempe.solvers.motion import Equations, State, Work, beside, new_state
 
-REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED, CHATTERING, RESELECT, UNSETTLED, PASSED = (
-    range(12)
-)
+REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED = range(8)
+CHATTERING, RESELECT, UNSETTLED, PASSED, CRAWLS = range(8, 13)
 
 #: Where constraints depend on each other, Newton's first corrections move the multipliers by much and the positions by
 #: little, back and forth: so often they may grow.
@@ -39,6 +38,8 @@ TURN = 1.0
 DEEPEST = 46
 #: Near singular positions so many states are kept, and polynomials through them have so many terms.
 KEPT, TERMS = 24, 14
+#: So many places where steps were refused again and again are kept.
+SPOTS = 8
 #: How many sets of modes have their last step remembered.
 REMEMBERED = 64
 
@@ -133,6 +134,15 @@ class Passage(Frame):
     rough: Count  # 1 where its velocities and accelerations are less accurate than positions
 
 
+class Spots(Frame):
+    """Where the step control had to shorten steps a lot: states next to what may be a jump in a force or law."""
+
+    t: Floats
+    q: FloatRows
+    v: FloatRows
+    count: Count
+
+
 class Course(Frame):
     """The state of a run, and what was written down."""
 
@@ -147,6 +157,7 @@ class Course(Frame):
     passage: Passage
     outputs: Outputs
     log: Log
+    spots: Spots
     powers: FloatRows  # dissipated and supplied, at the quarters of the last step
     # what the caller decides
     begun: Real  # where the run begins
@@ -168,6 +179,8 @@ class Course(Frame):
     energy: Real  # the largest kinetic energy of late
     least_energy: Real  # the kinetic energy that counts at rest
     violation: Real  # the largest constraint violation seen at the end of a step
+    pushed: Real  # how far a projection moved velocities at most, in tolerances, and when
+    pushed_at: Real
     stiff: Real  # signs of stiffness; below zero: not looked for
     last_switch: Real  # when the last switch was met
     fresh: Count  # 1 at the start and after a switch, 2 behind a singular position: the integrator begins afresh
@@ -178,6 +191,7 @@ class Course(Frame):
     rejected: Count
     evaluations: Count
     factorisations: Count
+    refused: Count  # how often the step at hand has been refused
     crowded: Count  # how many instants of switching followed each other without progress
     culprit: Count  # the switch that does not come to rest
     # the integrator: addresses of its functions and of its memory
@@ -272,6 +286,7 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool
             impulse=np.zeros((room, max(m, 1))),
             lost=np.zeros(room),
         ),
+        spots=Spots(t=np.zeros(SPOTS), q=np.zeros((SPOTS, n)), v=np.zeros((SPOTS, n))),
         powers=np.zeros((2, 5)),
     )
 

@@ -28,6 +28,8 @@ from kempe.solvers.vectors import copy
 RUNS_AWAY = 1e12
 #: How much of the fastest rate is forgotten while a motion at that rate would go by one size.
 FORGET = 1.0
+#: A step refused so often in a row may have met a jump.
+STUBBORN = 5
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
 
@@ -74,6 +76,18 @@ def _accept(eq, course, t):
     course.energy = max(course.energy / (forgotten * forgotten), course.least_energy)
     course.steps += 1
     return REACHED if course.rate * (t - course.before.t) < RUNS_AWAY else RUNAWAY
+
+
+@compiled
+def _mark(course):
+    """Note down a place where the step had to become much shorter."""
+    spots, now = course.spots, course.now
+    k = spots.count
+    if k < spots.t.shape[0]:
+        spots.t[k] = now.t
+        copy(now.q, spots.q[k])
+        copy(now.v, spots.v[k])
+        spots.count = k + 1
 
 
 @compiled
@@ -144,6 +158,7 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
         accepted = code == REACHED and (course.error <= 1.0 or (course.fixed > 0.0 and course.error < np.inf))
         if not accepted:
             course.rejected += 1
+            course.refused += 1
             if code == REACHED:
                 code = FAILED
             if code in (RESELECT, RUNAWAY):
@@ -154,6 +169,9 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
             continue
         if _accept(eq, course, t) != REACHED:
             return RUNAWAY
+        if course.refused >= STUBBORN:
+            _mark(course)
+        course.refused = 0
         call(course.close_at, eq, wk, course, memory, h)
         if course.keep_at != 0:
             call(course.keep_at, eq, wk, course, memory, h)

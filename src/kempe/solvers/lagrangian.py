@@ -88,6 +88,8 @@ def finish(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) ->
         moved = project_velocity(eq, wk, at)
         if not moved < np.inf:
             return FAILED
+        if moved > course.pushed * course.tolerance * course.rate:
+            course.pushed, course.pushed_at = moved / (course.tolerance * course.rate), at.t
         if moved > 1e-3 * course.tolerance * course.rate:
             explicit_at(eq, wk, at)
         refined = accelerations(eq, wk, at, memory.omega, memory.damping, course.refinements)

@@ -1,0 +1,70 @@
+"""A run audits itself: what the tolerance does not explain is said, with time and parts."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kempe.errors import AccuracyWarning
+from kempe.simulation.explaining import worst_row
+
+if TYPE_CHECKING:
+    from kempe.simulation.machine import Machine
+
+#: So many tolerances the energy may be off, by the largest energy that was exchanged; with any tolerance it may be off
+#: by the second number, and with fixed steps or a loose tolerance not by more than the third.
+ENERGY, LEAST, MOST = 3e3, 1e-7, 0.03
+#: So many tolerances constraints may be violated, in sizes, and velocities be moved to them after a step; violations
+#: below the last are none.
+VIOLATION, PROJECTION, ROUNDING = 1e2, 1e3, 1e-9
+
+
+def findings(machine: Machine, t: np.ndarray, series: dict[str, np.ndarray]) -> list[str]:
+    """What a run that came to its end has to say about its accuracy."""
+    course, task = machine.course, machine.task
+    told: list[str] = []
+    tolerance = task.tolerance if task.step == 0.0 else np.inf
+    if "energy.balance" in series and len(t) > 1:
+        exchanged = max(
+            float(np.ptp(series[f"energy.{name}"])) for name in ("kinetic", "potential", "elastic", "dissipated")
+        )
+        exchanged = max(exchanged, float(np.ptp(series["energy.supplied"])), float(series["energy.kinetic"].max()))
+        off = np.abs(series["energy.balance"])
+        limit = min(max(ENERGY * tolerance, LEAST), MOST)
+        if exchanged > 0.0 and off.max() > limit * exchanged:
+            when = t[int(np.argmax(off > limit * exchanged))]
+            asked = f"the tolerance of {tolerance:g} explains" if limit < MOST else "a motion to be trusted has"
+            told.append(
+                f"the energy balance is off by {off.max() / exchanged:.2g} of the largest energy exchanged, more than "
+                f"{asked}, from t = {when:.6g} on; {_advice(machine)}"
+            )
+    limit = max(VIOLATION * tolerance, ROUNDING) if tolerance < np.inf else 1e-6
+    if course.violation > limit:
+        name, _ = worst_row(machine)
+        told.append(
+            f"constraints were violated by up to {course.violation:.2g} sizes on the way, at the end most of all "
+            f"'{name}'; {_advice(machine)}"
+        )
+    if course.pushed > PROJECTION and tolerance < np.inf:
+        told.append(
+            f"at t = {course.pushed_at:.6g} velocities had to be moved by {course.pushed:.2g} tolerances to meet the "
+            "constraints: these are nearly dependent there, or a law jumps"
+        )
+    return told
+
+
+def _advice(machine: Machine) -> str:
+    """What to try."""
+    if machine.task.step > 0.0:
+        return "try a smaller step"
+    if machine.task.method.name in ("penalty", "baumgarte"):
+        return "this method answers to violations instead of removing them: try method='auto'"
+    return "try a smaller tolerance, and look for forces or laws that jump"
+
+
+def warn(told: list[str]) -> None:
+    """Say it where somebody may be listening."""
+    for sentence in told:
+        warnings.warn(sentence, AccuracyWarning, stacklevel=2)
