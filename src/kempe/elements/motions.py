@@ -15,7 +15,7 @@ import numpy as np
 
 from kempe.elements.base import Field, Source, Table
 from kempe.elements.functions import scalar_expression
-from kempe.elements.numbers import Number, number, positive
+from kempe.elements.numbers import Number, number, plain_array, positive
 from kempe.errors import ModelError
 
 
@@ -118,10 +118,7 @@ def cubic_table(x: Any, y: Any, what: str, periodic: bool = False, ends: str = "
     """A C2 cubic spline through data as a table; ``ends`` as in scipy.interpolate.CubicSpline."""
     from scipy.interpolate import CubicSpline
 
-    try:
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what}: a spline needs two lists of numbers") from None
+    x, y = plain_array(x, f"{what}: the arguments"), plain_array(y, f"{what}: the values")
     if ends not in ("not-a-knot", "natural", "clamped"):
         raise ModelError(f"{what}: ends must be 'not-a-knot', 'natural' or 'clamped', not {ends!r}")
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
@@ -143,7 +140,8 @@ class spline(Law):
         super().__init__()
         self.table = cubic_table(times, values, "spline", periodic, ends)
         #: As given, for files.
-        self.given = {"times": times, "values": values, "periodic": periodic, "ends": ends}
+        given = {"times": plain_array(times, "spline").tolist(), "values": plain_array(values, "spline").tolist()}
+        self.given = {**given, "periodic": bool(periodic), "ends": ends}
 
     def tables(self) -> Iterable[Table]:
         return (self.table,)

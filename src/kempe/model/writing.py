@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,9 @@ import numpy as np
 import yaml
 
 from kempe import elements as el
+from kempe.disk import write_whole
 from kempe.elements.curves import curve, curve_through
-from kempe.elements.forces import characteristic
+from kempe.elements.functions import Expression
 from kempe.elements.motions import Law, spline, traced
 from kempe.elements.quantities import Angle, Displacement, Distance, Measure
 from kempe.elements.user import UserConstraint, UserForce
@@ -69,17 +68,12 @@ class _Writer:
         kind = role(verb, key)
         if kind == "characteristic":
             return self._characteristic(value, name, MEASURED[verb])
-        if kind == "laws":
-            return [self._law(value[k], key) for k in (0, 1)]
-        return self._law(value, key) if kind == "law" else self.value(value)
-
-    def _law(self, value: Any, name: str) -> Any:
-        return self.value(traced(value, name) if callable(value) and not isinstance(value, ca.SX) else value)
+        return self.value(value)
 
     def _characteristic(self, law: Any, name: str, measured: str) -> Any:
-        _, function = characteristic(law, measured, name)
-        if function is None:
+        if not isinstance(law, Expression):
             return self.value(law)
+        function = law
         names = [f"{name}.{measured}", f"{name}.rate", "t", *self.names]
         return write(function.value, [*function.own, *self.symbols], names)
 
@@ -194,14 +188,4 @@ def text_of(data: Mapping[str, Any]) -> str:
 
 def save(model: Model, path: str | Path, **more: Any) -> Path:
     """Write a model to a file (whole or not at all); ``more`` may hold analyses and outputs."""
-    target = Path(path)
-    text = text_of({**describe(model), **more})
-    handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return target
+    return write_whole(path, text_of({**describe(model), **more}).encode())

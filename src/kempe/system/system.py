@@ -50,6 +50,8 @@ class System:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.version = model.version
+        #: The parameters it was laid out with.
+        self.parameters = list(model.parameters.values())
         self.parts = [part for part in model.parts.values() if part.channels]
         self.first = {}
         self.names: list[tuple[str, str, str]] = []
@@ -192,7 +194,7 @@ class System:
             else:
                 self._start[k] = value
         parameters_in(moving)
-        symbols = [ca.SX(p) for p in self.model.parameters.values()]
+        symbols = [ca.SX(p) for p in self.parameters]
         everything = ca.vertcat(ca.SX(0, 1), *symbols)
         self.numbers_of_parameters = ca.Function("numbers", [everything], [_stack(moving)])
         self.positives_of_parameters = ca.Function("above", [everything], [_stack([p.value for p in self.positives])])
