@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kempe.elements import plain_array
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import Pose
@@ -70,10 +71,7 @@ def _columns(model: Model, designs: Any) -> dict[str, np.ndarray]:
         raise ModelError("designs must name at least one parameter")
     columns: dict[str, np.ndarray] = {}
     for name, values in designs.items():
-        try:
-            columns[name] = np.atleast_1d(np.asarray(values, dtype=float))
-        except (TypeError, ValueError):
-            raise ModelError(f"the values of parameter '{name}' must be numbers") from None
+        columns[name] = np.atleast_1d(plain_array(values, f"the values of parameter '{name}'"))
     model.parameter_vector(dict.fromkeys(columns, 1.0))  # all of them must exist
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1 or any(values.ndim != 1 for values in columns.values()) or lengths == {0}:

@@ -29,8 +29,30 @@ from kempe.elements.motions import (
     polynomial345,
     spline,
 )
-from kempe.elements.numbers import Number, Parameter, evaluate, number, parameters_in, plain_array, plain_number, positive, shown, vector
-from kempe.elements.parts import Body, Carrier, Component, Coordinate, Gravity, Ground, Inertia, Marker, Point, PointMass
+from kempe.elements.numbers import (
+    Number,
+    Parameter,
+    evaluate,
+    number,
+    parameters_in,
+    plain_array,
+    plain_number,
+    positive,
+    shown,
+    vector,
+)
+from kempe.elements.parts import (
+    Body,
+    Carrier,
+    Component,
+    Coordinate,
+    Gravity,
+    Ground,
+    Inertia,
+    Marker,
+    Point,
+    PointMass,
+)
 from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.stops import BumpStop
 from kempe.elements.user import AngleCoordinate, UserConstraint, UserForce

@@ -63,7 +63,7 @@ class Parameter(ca.SX):
     def __copy__(self) -> Parameter:
         return self  # what makes it a parameter is that it is this one
 
-    def __deepcopy__(self, memo: Any) -> Parameter:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Parameter:
         return self
 
     def __reduce_ex__(self, _: Any) -> Any:

@@ -12,10 +12,11 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from kempe import elements as el
+from kempe.disk import read_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.motions import spline
 from kempe.elements.quantities import Angle, Displacement, Distance
-from kempe.errors import ModelError
+from kempe.errors import FileError, ModelError
 from kempe.model.documents import Document, validation_findings
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import parse
@@ -23,7 +24,7 @@ from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, ParameterSpec, document_model, role
 from kempe.model.writing import describe, save, text_of
-from kempe.model.yaml_lines import load_yaml
+from kempe.model.yaml_lines import LARGEST, load_yaml
 
 __all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_of"]
 
@@ -31,9 +32,9 @@ __all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_o
 def read(path: str | Path) -> Document:
     """Read and check a file; raises ModelError with all findings, each with its line."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ModelError(f"{path}: {error.strerror or 'cannot be read'}") from None
+        text = read_whole(path, LARGEST).decode("utf-8")
+    except FileError as error:
+        raise ModelError(str(error)) from None
     except UnicodeDecodeError:
         raise ModelError(f"{path}: this is not a text file in UTF-8") from None
     return read_text(text, str(path))
@@ -100,11 +101,13 @@ def build(
         return _build_equations(document, equations)
     findings: list[str] = []
     try:
-        model = mechanism(data.name, gravity=tuple(data.gravity or (0.0, 0.0)))
+        model = mechanism(data.name)
     except ModelError as error:
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
     for name, given in data.parameters.items():
         _collect(findings, document, ("parameters", name), partial(_add_parameter, model, name, given))
+    if data.gravity is not None:
+        _collect(findings, document, ("gravity",), partial(_set_gravity, model, data.gravity))
     failed = {name for name in broken if isinstance(name, str)}
     for k, item in enumerate(data.model):
         chosen = {verb: arguments for verb, arguments in item if arguments is not None}
@@ -140,6 +143,10 @@ def _add_parameter(model: Model, name: str, given: Any) -> None:
         model.parameter(name, given.value, given.bounds)
     else:
         model.parameter(name, given)
+
+
+def _set_gravity(model: MechanismModel, given: Any) -> None:
+    model.gravity = _Builder(model, set())._vector(given)
 
 
 class _Builder:
@@ -229,7 +236,7 @@ class _Builder:
     def _law(self, value: Any) -> Any:
         if isinstance(value, str):
             t = ca.SX.sym("t")
-            expression = parse(value, {**self.names, "t": t})
+            expression = parse(value, self.names, {"t": t})
             return lambda time: ca.substitute([expression], [t], [ca.SX(time)])[0]
         if not isinstance(value, dict):
             return value
@@ -249,7 +256,7 @@ class _Builder:
         if isinstance(value, dict):
             return self._law(value)
         own = {full: ca.SX.sym(full) for full in (f"{name}.{measured}", f"{name}.rate", "t")}
-        expression = parse(value, {**self.names, **own})
+        expression = parse(value, self.names, own)
         return lambda *now: ca.substitute([expression], list(own.values()), [ca.SX(v) for v in now])[0]
 
     def _curve(self, value: Any) -> Any:
@@ -257,7 +264,7 @@ class _Builder:
         if name == "curve_through":
             return curve_through(**data)
         s = ca.SX.sym("s")
-        point = [parse(str(data[c]), {**self.names, "s": s}) for c in ("x", "y")]
+        point = [parse(str(data[c]), self.names, {"s": s}) for c in ("x", "y")]
         low, high = (el.plain_number(x, "the span of a curve") for x in data.get("span", (0.0, 2 * np.pi)))
         return curve(lambda u: ca.substitute(point, [s], [ca.SX(u)]), span=(low, high))
 
@@ -298,7 +305,7 @@ class _Builder:
         speeds = {rate: ca.SX.sym(rate) for _, _, rate in coordinates.values()} if rates else {}
         t = ca.SX.sym("t")
         try:
-            written = [parse(text, {**self.names, **values, **speeds, "t": t}) for text in texts]
+            written = [parse(text, {**self.names, **values, **speeds}, {"t": t}) for text in texts]
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from None
         hashes = {s.element_hash() for e in written for s in ca.symvar(e)}
@@ -318,9 +325,9 @@ def _build_equations(document: Document, make: Callable[..., Any]) -> Any:
     spec = data.equations
     parameters = {n: v.value if isinstance(v, ParameterSpec) else v for n, v in data.parameters.items()}
 
-    def expression(text: Any, q: Any, p: Any, extra: Mapping[str, Any]) -> Any:
-        named = {**dict(zip(spec.coordinates, q, strict=True)), **dict(zip(parameters, p, strict=True)), **extra}
-        return parse(text, named) if isinstance(text, str) else text
+    def expression(text: Any, q: Any, p: Any, own: Mapping[str, Any], **more: Any) -> Any:
+        named = {**dict(zip(spec.coordinates, q, strict=True)), **dict(zip(parameters, p, strict=True)), **more}
+        return parse(text, named, own) if isinstance(text, str) else text
 
     def rates(v: Any) -> dict[str, Any]:
         return {f"{name}.v": value for name, value in zip(spec.coordinates, v, strict=True)}
@@ -331,7 +338,7 @@ def _build_equations(document: Document, make: Callable[..., Any]) -> Any:
     if spec.mass is not None:
         options["mass"] = lambda q, p: [[expression(e, q, p, {}) for e in row] for row in spec.mass]
     if spec.force is not None:
-        options["force"] = lambda q, v, t, p: [expression(e, q, p, {"t": t, **rates(v)}) for e in spec.force]
+        options["force"] = lambda q, v, t, p: [expression(e, q, p, {"t": t}, **rates(v)) for e in spec.force]
     try:
         return make(data.name, spec.coordinates, parameters=parameters, **options)
     except ModelError as error:

@@ -105,6 +105,6 @@ def _packed(contents: dict[str, Any], what: str, *, stays: bool) -> Packed:
 
 def unpacked(kind: type, packed: Packed) -> Any:
     """The model itself."""
-    model = object.__new__(kind)
+    model: Any = object.__new__(kind)
     vars(model).update(_Unpacker(packed).load())
     return model

@@ -53,8 +53,7 @@ class _Writer:
 
     def __init__(self, model: MechanismModel) -> None:
         self.model = model
-        self.symbols = [ca.SX(p) for p in model.parameters.values()]
-        self.names = list(model.parameters)
+        self.names = {name: ca.SX(p) for name, p in model.parameters.items()}
 
     def call(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         name = arguments["name"]
@@ -74,14 +73,14 @@ class _Writer:
         if not isinstance(law, Expression):
             return self.value(law)
         function = law
-        names = [f"{name}.{measured}", f"{name}.rate", "t", *self.names]
-        return write(function.value, [*function.own, *self.symbols], names)
+        own = dict(zip((f"{name}.{measured}", f"{name}.rate", "t"), function.own, strict=True))
+        return write(function.value, self.names, own)
 
     def value(self, value: Any) -> Any:
         if value is None or isinstance(value, (str, bool)):
             return value
         if isinstance(value, ca.SX):
-            return float(value) if value.is_constant() else write(value, self.symbols, self.names)
+            return float(value) if value.is_constant() else write(value, self.names)
         if isinstance(value, (int, float, np.number)):
             return value.item() if isinstance(value, np.number) else value
         if isinstance(value, (tuple, list, np.ndarray)):
@@ -102,7 +101,7 @@ class _Writer:
             if isinstance(value, kind):
                 return {kind.__name__.lower(): [self.value(end) for end in value.fields]}
         if isinstance(value, traced):
-            return write(value.expression.value, [*value.expression.own, *self.symbols], ["t", *self.names])
+            return write(value.expression.value, self.names, {"t": value.expression.own[0]})
         if isinstance(value, spline):
             return {"spline": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, Law):
@@ -110,7 +109,7 @@ class _Writer:
         if isinstance(value, curve_through):
             return {"curve_through": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, curve):
-            x, y = (write(value.point[k], [value.s, *self.symbols], ["s", *self.names]) for k in (0, 1))
+            x, y = (write(value.point[k], self.names, {"s": value.s}) for k in (0, 1))
             return {"curve": {"x": x, "y": y, "span": list(value.span)}}
         if hasattr(value, "name"):
             return value.name
@@ -135,9 +134,10 @@ class _Writer:
         values = [ca.SX(v) for v in element.data()]
         written = ca.substitute([result], [source.p], [ca.vertcat(ca.SX(0, 1), *values)])[0] if values else result
         names = [full for part in element.parts() for full in part.names()]
-        symbols = [*ca.vertsplit(source.q), *ca.vertsplit(source.v), source.t, *self.symbols]
-        labels = [*(full[0] for full in names), *(full[1] for full in names), "t", *self.names]
-        return [write(written[k], symbols, labels) for k in range(written.numel())]
+        symbols = [*ca.vertsplit(source.q), *ca.vertsplit(source.v)]
+        labels = [*(full[0] for full in names), *(full[1] for full in names)]
+        known = {**dict(zip(labels, symbols, strict=True)), **self.names}
+        return [write(written[k], known, {"t": source.t}) for k in range(written.numel())]
 
 
 def _describe_equations(model: EquationsModel) -> dict[str, Any]:
@@ -145,15 +145,16 @@ def _describe_equations(model: EquationsModel) -> dict[str, Any]:
     assert isinstance(element, el.SystemEquations)
     names = list(model.parts)
     q, v, t, p, phi, mass, force = element.expressions
-    symbols = [*ca.vertsplit(q), *ca.vertsplit(v), t, *(ca.vertsplit(p) if p.numel() else [])]
-    labels = [*names, *(f"{n}.v" for n in names), "t", *model.parameters]
+    symbols = [*ca.vertsplit(q), *ca.vertsplit(v), *(ca.vertsplit(p) if p.numel() else [])]
+    labels = [*names, *(f"{n}.v" for n in names), *model.parameters]
+    known, own = dict(zip(labels, symbols, strict=True)), {"t": t}
     data: dict[str, Any] = {"coordinates": {n: float(part.start[0]) for n, part in model.parts.items()}}
     if phi is not None:
-        data["constraints"] = {row: write(phi[k], symbols, labels) for k, row in enumerate(element.rows)}
+        data["constraints"] = {row: write(phi[k], known, own) for k, row in enumerate(element.rows)}
     if mass is not None:
-        data["mass"] = [[write(mass[i, j], symbols, labels) for j in range(len(names))] for i in range(len(names))]
+        data["mass"] = [[write(mass[i, j], known, own) for j in range(len(names))] for i in range(len(names))]
     if force is not None:
-        data["force"] = [write(force[k], symbols, labels) for k in range(len(names))]
+        data["force"] = [write(force[k], known, own) for k in range(len(names))]
     return data
 
 

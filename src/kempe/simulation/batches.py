@@ -16,6 +16,7 @@ from kempe.model import Model
 from kempe.simulation.machine import Machine
 from kempe.simulation.running import Record, SwitchEvent, energies, finished, go, result
 from kempe.simulation.task import Task
+from kempe.simulation.times import check_room
 from kempe.solvers import course as co
 from kempe.system import System, compiled
 
@@ -56,7 +57,9 @@ class Runs:
         import xarray
 
         data: dict[str, Any] = {name: (("design", "t"), values) for name, values in self.values.items()}
-        data.update({name: ("design", values) for name, values in self.designs.items()})
+        taken = {"t", "ok", "design"}
+        named = {f"parameter {name}" if name in taken else name: values for name, values in self.designs.items()}
+        data.update({name: ("design", values) for name, values in named.items()})
         data["ok"] = ("design", self.ok)
         return xarray.Dataset(data, coords={"t": self.t, "design": np.arange(len(self))})
 
@@ -70,6 +73,7 @@ class Batch:
     def __init__(self, model: Model, task: Task, columns: dict[str, np.ndarray], quantities: list[str]) -> None:
         self.system, self.task, self.quantities = compiled(model), task, quantities
         size = len(next(iter(columns.values())))
+        check_room(len(task.grid), size * len(quantities), f"{len(quantities)} quantities of {size} designs")
         self.vectors = [model.parameter_vector({k: c[i] for k, c in columns.items()}) for i in range(size)]
         self.x, self.drawn, self.sound = self.system.inputs_of(np.array(self.vectors))
         self.places = [_place(self.system, name) for name in quantities]

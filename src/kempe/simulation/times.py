@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kempe.elements import plain_array, plain_number, positive, shown
 from kempe.errors import ModelError
-
 
 #: So many output times at most.
 MOST_TIMES = 10_000_000
@@ -45,6 +46,24 @@ def _checked(grid: np.ndarray) -> np.ndarray:
     if not (np.diff(grid) > 0).all():
         raise ModelError("times must increase")
     return grid
+
+
+def check_room(times: int, numbers: int, what: str) -> None:
+    """Refuse histories that no memory can hold, before a run fills it: ``numbers`` at each of so many ``times``."""
+    needed = 8.0 * times * numbers
+    if needed > _memory():
+        raise ModelError(
+            f"{times} output times for {what} take {needed / 2**30:.3g} GiB, more than this machine has; ask for fewer"
+        )
+
+
+@cache
+def _memory() -> float:
+    """The memory of this machine, in bytes."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return float(2**36)
 
 
 def same_time(t: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ from kempe.kernels import UnsupportedOperation
 from kempe.kernels.compiler import call_address
 from kempe.model import Model
 from kempe.solvers.program import Kernels, Layout, Program, evaluated, make_program, size_arguments
-from kempe.system.families import Family, Variant, family_of
+from kempe.system.families import Family, Variant, family_of, mathematics
 
 _INT = np.int64
 _NONE = np.zeros(0)
@@ -198,6 +199,19 @@ class System:
         everything = ca.vertcat(ca.SX(0, 1), *symbols)
         self.numbers_of_parameters = ca.Function("numbers", [everything], [_stack(moving)])
         self.positives_of_parameters = ca.Function("above", [everything], [_stack([p.value for p in self.positives])])
+
+    @cached_property
+    def digest(self) -> str:
+        """What the model says, in few letters: its names, its equations and its data, but for values of parameters."""
+        functions = [f.serialize() for f in (self.numbers_of_parameters, self.positives_of_parameters)]
+        said = [self.names, [p.label for p in self.parameters], [row.label for row in self.rows], functions]
+        said += [(e.name, mathematics(f)) for e, f in zip(self.elements, self.families, strict=True)]
+        numbers = [self.template, self._start, self.natural_scale, *self.q_of, *self.lam_of, self.conditions]
+        numbers += [self.layout.tables, self.layout.periods, self.layout.slot_table, self.layout.table_start]
+        found = hashlib.sha256(repr(said).encode(errors="replace"))
+        for array in numbers:
+            found.update(repr(array.shape).encode() + array.tobytes())
+        return found.hexdigest()
 
     def not_positive(self, parameters: np.ndarray) -> list[str]:
         """What is not above zero at parameter values, though it must be."""
