@@ -47,16 +47,16 @@ def read_whole(path: Any, most: int) -> bytes:
     target = as_path(path)
     try:
         with open(target, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
                 raise FileError(f"{path}: this is not a file")
-            content = file.read(most + 1)
+            if about.st_size > most:
+                raise FileError(f"{path}: the file is too large (at most {most} bytes are read)")
+            return file.read(about.st_size)
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"{path}: {reason(error)}") from None
-    if len(content) > most:
-        raise FileError(f"{path}: the file is too large (at most {most} bytes are read)")
-    return content
 
 
 @contextmanager
