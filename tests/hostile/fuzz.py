@@ -142,7 +142,10 @@ def main() -> int:
     print(f"{sum(total.values())} inputs in {time.monotonic() - begun:.0f} s: {total['OFFENCE']} offences")
     if total["OFFENCE"]:
         print("to have one again: python tests/hostile/inputs.py KIND SEED NUMBER")
-    return 1 if total["OFFENCE"] else 0
+    missing = sum(watch.count for watch in watches) - sum(total.values())
+    if missing:
+        print(f"{missing} inputs were not tried: their processes did not begin")
+    return 1 if total["OFFENCE"] or missing else 0
 
 
 if __name__ == "__main__":

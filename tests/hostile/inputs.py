@@ -15,6 +15,7 @@ import os
 import pickle
 import random
 import sys
+import time
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from decimal import Decimal
@@ -28,7 +29,6 @@ import numpy as np
 
 import kempe as kp
 from kempe.cli import main
-from kempe.model import files
 from kempe.model.expressions import parse
 from kempe.model.mechanism import MechanismModel
 
@@ -55,12 +55,47 @@ TOKENS = ["a", "b.x", "{rod length}", "1", "2.5e3", "-", "+", "*", "/", "**", "(
 TOKENS += [" if ", " else ", " and ", " not ", "sin(", "max(", "if_else(", "pi", "lambda:0", "[", "]", "'", '"', "."]
 TOKENS += ["__import__('os').system('touch pwned')", "\\", "\n", "\x00", "é", "9" * 50, "@", ":=", "await ", "{", "}"]
 TOKENS += ["a.__class__", "0x1F", "1j", "None", "_0", "__name0__", "__0", "µ", "ﬁ", "\ud800", "(" * 300, "-" * 500]
-TOKENS += ["not " * 200, "a**" * 100, "1e999", "1_000", "f'{a}'", "*a", "t", "{t}", "e", "0" * 5000, "\u202e", "++", "…"]
+TOKENS += [
+    "not " * 200,
+    "a**" * 100,
+    "1e999",
+    "1_000",
+    "f'{a}'",
+    "*a",
+    "t",
+    "{t}",
+    "e",
+    "0" * 5000,
+    "\u202e",
+    "++",
+    "…",
+]
 NAMES = {name: ca.SX.sym("x") for name in ("a", "b.x", "rod length", "_0", "__name0__", "µ", "ﬁ")}
+
+
+def grown(rng: random.Random, depth: int) -> str:
+    """An expression that is one, but for a slip now and then."""
+    if depth <= 0 or rng.random() < 0.2:
+        return rng.choice(["a", "b.x", "{rod length}", "1", "2.5e3", "t", "pi", "µ", "_0", "1e308", "0"])
+    one, other = grown(rng, depth - 1), grown(rng, depth - 1)
+    if rng.random() < 0.05:
+        return one + rng.choice(TOKENS) + other
+    forms = [
+        "({} + {})",
+        "{} * {}",
+        "({}) ** ({})",
+        "{} / ({})",
+        "atan2({}, {})",
+        "({} if {} < 1 else 2)",
+        "-({}) - {}",
+    ]
+    return rng.choice([*forms, "sqrt({})", "sin({})", "log({})", "(not {})", "if_else({}, {}, 3)"]).format(one, other)
 
 
 def expression(rng: random.Random) -> str:
     text = "".join(rng.choice(TOKENS) for _ in range(rng.randint(1, 14)))
+    if rng.random() < 0.5:
+        text = grown(rng, rng.randint(1, 6))
     return tried(lambda: parse(text, NAMES, {"t": ca.SX.sym("t")}))
 
 
@@ -80,7 +115,7 @@ def texts() -> list[str]:
 
 def mutated(text: str, rng: random.Random) -> str:
     """A few random edits of a file."""
-    for _ in range(rng.randint(1, 5)):
+    for _ in range(rng.choice([1, 1, 1, 2, 5])):
         lines = text.split("\n")
         k = rng.randrange(len(lines))
         kind = rng.randrange(8)
@@ -102,7 +137,9 @@ def mutated(text: str, rng: random.Random) -> str:
             words = text.replace(":", " ").replace(",", " ").split()
             lines[k] = lines[k][:at] + (rng.choice(words) if words else "") + lines[k][at:]
         else:
-            lines[k] = lines[k][:at] + chr(rng.choice([0, 7, 0x85, 0xA0, 0x2028, 0x1F600, 0xFEFF, 0xD801])) + lines[k][at:]
+            lines[k] = (
+                lines[k][:at] + chr(rng.choice([0, 7, 0x85, 0xA0, 0x2028, 0x1F600, 0xFEFF, 0xD801])) + lines[k][at:]
+            )
         text = "\n".join(lines)
     return text
 
@@ -116,9 +153,14 @@ def model_file(rng: random.Random) -> str:
     def load() -> None:
         Path("x.kempe.yaml").write_bytes(content)
         model = kp.load("x.kempe.yaml")
-        if rng.random() < 0.1:
+        which = rng.random()
+        if which < 0.1:
             model.save("y.kempe.yaml")
-            kp.load("y.kempe.yaml")
+            same(model, kp.load("y.kempe.yaml"))
+        elif which < 0.2:
+            model.check()
+        elif which < 0.3:
+            model.simulate(0.001, steps=2, progress=impatient())
 
     return tried(load)
 
@@ -215,10 +257,52 @@ analyses:
 - simulate: {times: 0.01, steps: 2}
 outputs: {animation: false, report: false}
 """
-WORDS = ["run", "check", "draw", "animate", "schema", "examples", "small.kempe.yaml", "bad.kempe.yaml", "none.yaml", "."]
-WORDS += ["--json", "--out", "--quiet", "-q", "--help", "--trace", "--all", "--", "-", "", " ", "--bogus", "-x", "=", "é"]
+WORDS = [
+    "run",
+    "check",
+    "draw",
+    "animate",
+    "schema",
+    "examples",
+    "small.kempe.yaml",
+    "bad.kempe.yaml",
+    "none.yaml",
+    ".",
+]
+WORDS += [
+    "--json",
+    "--out",
+    "--quiet",
+    "-q",
+    "--help",
+    "--trace",
+    "--all",
+    "--",
+    "-",
+    "",
+    " ",
+    "--bogus",
+    "-x",
+    "=",
+    "é",
+]
 WORDS += ["/dev/null", "/dev/zero", "a\nb", "\ud800", "x" * 5000, "--out=", "--out=/dev/null", "--out=small.kempe.yaml"]
-WORDS += ["frob", "RUN", "o.png", "o.xyz", "folder", "slider_crank", "-1", "--version", "b", "{}", "%s", "*", "~", "$HOME"]
+WORDS += [
+    "frob",
+    "RUN",
+    "o.png",
+    "o.xyz",
+    "folder",
+    "slider_crank",
+    "-1",
+    "--version",
+    "b",
+    "{}",
+    "%s",
+    "*",
+    "~",
+    "$HOME",
+]
 ENDS = [["validate", "no-such-case"], ["bench", "no-such-bench"], ["validate", "--json", ""], ["bench", "--bogus"]]
 
 
@@ -227,7 +311,11 @@ def command_line(rng: random.Random) -> str:
     Path("bad.kempe.yaml").write_text(mutated(SMALL, rng), encoding="utf-8", errors="surrogatepass")
     words = [rng.choice(WORDS) for _ in range(rng.randint(0, 5))]
     if rng.random() < 0.4:
-        words = [rng.choice(["run", "check", "draw", "animate"]), rng.choice(["small", "bad"]) + ".kempe.yaml", *words[:2]]
+        words = [
+            rng.choice(["run", "check", "draw", "animate"]),
+            rng.choice(["small", "bad"]) + ".kempe.yaml",
+            *words[:2],
+        ]
     if rng.random() < 0.05:
         words = rng.choice(ENDS)
     out, err = io.StringIO(), io.StringIO()
@@ -251,31 +339,97 @@ def command_line(rng: random.Random) -> str:
 
 # --- calls --------------------------------------------------------------------------------------------------------
 
-ODD_NAMES: list[Any] = ["", " ", "a.b", "a/b", "a\nb", "x" * 500, "__class__", "__name0__", "é", "ground", "t", "{a}", "'"]
-ODD_NAMES += ['"', "self", "\ud800", 5, None, "..", "nul\0", "µ", "name", "histories", " a", "a,b", "%s", "lambda", "pi"]
-ODD_NAMES += ["ok", "design", "energy", "x" * 150, "\u202eabc", "😀", "-", "1", "&a", "*a", "#", ": ", "null", "true", b"a"]
+ODD_NAMES: list[Any] = [
+    "",
+    " ",
+    "a.b",
+    "a/b",
+    "a\nb",
+    "x" * 500,
+    "__class__",
+    "__name0__",
+    "é",
+    "ground",
+    "t",
+    "{a}",
+    "'",
+]
+ODD_NAMES += [
+    '"',
+    "self",
+    "\ud800",
+    5,
+    None,
+    "..",
+    "nul\0",
+    "µ",
+    "name",
+    "histories",
+    " a",
+    "a,b",
+    "%s",
+    "lambda",
+    "pi",
+]
+ODD_NAMES += [
+    "ok",
+    "design",
+    "energy",
+    "x" * 150,
+    "\u202eabc",
+    "😀",
+    "-",
+    "1",
+    "&a",
+    "*a",
+    "#",
+    ": ",
+    "null",
+    "true",
+    b"a",
+]
+
+
+#: How often an argument is a hostile one; drawn anew for every input.
+hostility = 0.2
 
 
 def numbers(rng: random.Random, m: kp.Mechanism) -> Any:
     """A number, mostly a good one."""
-    if rng.random() < 0.8:
+    if rng.random() > hostility:
         return rng.choice([0.0, 1.0, -1.0, 0.5, 2, 1e-3, 10.0, rng.uniform(-3, 3), np.float64(0.3)])
     hostile: list[Any] = [5e-324, 1e308, -1e308, float("nan"), float("inf"), True, None, "1", "", 1 + 2j, 10**400]
-    hostile += [np.array([1.0, 2.0]), np.array(3.0), [], {}, object(), lambda t: t, b"x", Fraction(1, 3), Decimal("1.5")]
+    hostile += [
+        np.array([1.0, 2.0]),
+        np.array(3.0),
+        [],
+        {},
+        object(),
+        lambda t: t,
+        b"x",
+        Fraction(1, 3),
+        Decimal("1.5"),
+    ]
     hostile += [ca.SX.sym("z"), ca.SX(2), ca.DM(3.0), ca.MX.sym("m"), np.float32(1), np.bool_(True), 1e-300, 1e150]
-    hostile += [m.ground, *m.parameters.values(), *(2 * p for p in m.parameters.values()), kp.sqrt(ca.SX(-1.0)), range(3)]
+    hostile += [
+        m.ground,
+        *m.parameters.values(),
+        *(2 * p for p in m.parameters.values()),
+        kp.sqrt(ca.SX(-1.0)),
+        range(3),
+    ]
     return rng.choice(hostile)
 
 
 def pairs(rng: random.Random, m: kp.Mechanism) -> Any:
-    if rng.random() < 0.9:
+    if rng.random() > hostility / 2:
         return (numbers(rng, m), numbers(rng, m))
     return rng.choice([None, 1.0, (), (1, 2, 3), "ab", np.zeros(2), np.zeros((2, 2)), {1: 2, 3: 4}, itertools.count()])
 
 
 def parts(rng: random.Random, m: kp.Mechanism) -> Any:
     things: list[Any] = [m.ground, *m.parts.values()]
-    if rng.random() < 0.85:
+    if rng.random() > hostility:
         chosen = rng.choice(things)
         if rng.random() < 0.3 and hasattr(chosen, "at"):
             return chosen.at(pairs(rng, m))
@@ -284,8 +438,8 @@ def parts(rng: random.Random, m: kp.Mechanism) -> Any:
 
 
 def quantities(rng: random.Random, m: kp.Mechanism) -> Any:
-    things = [p for p in m.parts.values()]
-    if things and rng.random() < 0.85:
+    things = list(m.parts.values())
+    if things and rng.random() > hostility:
         chosen = rng.choice(things)
         name = rng.choice(["x", "y", "angle"])
         return getattr(chosen, name) if hasattr(type(chosen), name) else chosen
@@ -298,11 +452,11 @@ def laws(rng: random.Random, m: kp.Mechanism) -> Any:
         lambda: kp.harmonic(numbers(rng, m), numbers(rng, m)),
         lambda: kp.spline([0, 1, 2], [0, numbers(rng, m), 1]),
         lambda: kp.cycloidal(numbers(rng, m), numbers(rng, m)),
-        lambda: (lambda t: kp.sin(t)),
-        lambda: (lambda t: 1 / 0),
-        lambda: (lambda: 3),
-        lambda: (lambda t: "word"),
-        lambda: (lambda t: ca.SX.sym("stranger") + t),
+        lambda: lambda t: kp.sin(t),
+        lambda: lambda t: 1 / 0,
+        lambda: lambda: 3,
+        lambda: lambda t: "word",
+        lambda: lambda t: ca.SX.sym("stranger") + t,
         lambda: numbers(rng, m),
         lambda: print,
     ]
@@ -361,7 +515,7 @@ REQUIRED += ("torque", "curve", "profile", "radii", "radius", "axis", "limit", "
 def build(rng: random.Random, m: kp.Mechanism) -> None:
     """One builder call."""
     verb = rng.choice([*verbs(), "body", "body", "point", "revolute"])
-    name: Any = rng.choice("abcdefgh") if rng.random() < 0.85 else rng.choice(ODD_NAMES)
+    name: Any = rng.choice("abcdefgh") if rng.random() > hostility else rng.choice(ODD_NAMES)
     wanted = [p for p in verbs()[verb] if p not in ("name", "parts", "options", "points")]
     given = {p: argument(p, rng, m) for p in wanted if p in REQUIRED or rng.random() < 0.5}
     if verb == "plate":
@@ -375,8 +529,29 @@ def build(rng: random.Random, m: kp.Mechanism) -> None:
 
 
 TIMES: list[Any] = [0.01, 0.01, 0.01, 5e-324, 1e308, float("nan"), float("inf"), -1.0, 0, True, "1", 1j, None, [], [0]]
-TIMES += [[0, 1e-3], [0, 0], [1, 0], np.zeros((2, 2)), [0, float("nan")], ["0", "1"], [True, False], [0, 1j], 1e-300, 1e99]
-TIMES += [[1e15, 1e15 + 1], [-1e-3, 1e-3], range(2), np.array(0.01), 10**400, object(), [0, 1e-320], [[0], [1, 2]], 1e-99]
+TIMES += [
+    [0, 1e-3],
+    [0, 0],
+    [1, 0],
+    np.zeros((2, 2)),
+    [0, float("nan")],
+    ["0", "1"],
+    [True, False],
+    [0, 1j],
+    1e-300,
+    1e99,
+]
+TIMES += [
+    [1e15, 1e15 + 1],
+    [-1e-3, 1e-3],
+    range(2),
+    np.array(0.01),
+    10**400,
+    object(),
+    [0, 1e-320],
+    [[0], [1, 2]],
+    1e-99,
+]
 OPTIONS: dict[str, list[Any]] = {
     "steps": [1, 2, 5, 0, -1, 10**10, 10**30, True, 1.5, "2", None, np.int64(3)],
     "tolerance": [1e-6, 1e-3, 0, -1, 1e-300, float("nan"), "x", 1.0, None, True],
@@ -400,22 +575,39 @@ OPTIONS: dict[str, list[Any]] = {
 OF_KINEMATICS = ("steps", "parameters", "start", "progress", "on_singular", "branch")
 
 
+def impatient() -> Any:
+    """A user who presses Ctrl-C after some seconds: a long run is no offence as long as that ends it."""
+    begun = time.monotonic()
+
+    def progress(*_: Any) -> None:
+        if time.monotonic() - begun > 5.0:
+            raise KeyboardInterrupt
+
+    return progress
+
+
 def analyse(rng: random.Random, m: kp.Mechanism) -> None:
     """One analysis with options of all kinds."""
     which = rng.randrange(12)
-    chosen = rng.sample([*OPTIONS], rng.randint(0, 3))
+    chosen = rng.sample([*OPTIONS], rng.randint(0, 3) if rng.random() < 0.5 else 0)
     options = {key: rng.choice(OPTIONS[key]) for key in chosen}
     if which < 6:
         options = {key: value for key, value in options.items() if key not in ("on_singular", "branch")}
-        result = m.simulate(rng.choice(TIMES), **{"steps": 3, **options})
+        result = m.simulate(
+            rng.choice(TIMES) if rng.random() < 0.5 else 0.01, **{"steps": 3, "progress": impatient(), **options}
+        )
         look(rng, result)
     elif which == 6:
         options = {key: value for key, value in options.items() if key in OF_KINEMATICS}
-        m.kinematics(rng.choice(TIMES), **{"steps": 3, **options})
+        m.kinematics(rng.choice(TIMES), **{"steps": 3, "progress": impatient(), **options})
     elif which == 7:
-        designs = rng.choice([{"L": [1.0, 2.0]}, {"L": []}, {"z": [1]}, [], [{"L": 1.0}], 5, {"L": ["x"]}, {"L": [np.nan]}])
+        designs = rng.choice(
+            [{"L": [1.0, 2.0]}, {"L": []}, {"z": [1]}, [], [{"L": 1.0}], 5, {"L": ["x"]}, {"L": [np.nan]}]
+        )
         options = {key: value for key, value in options.items() if key in ("steps", "tolerance", "method", "step")}
-        kp.run_many(m, designs, rng.choice([["a.x"], ["z"], [], "a.x", [5], ["a.force"]]), 0.01, **{"steps": 2, **options})
+        kp.run_many(
+            m, designs, rng.choice([["a.x"], ["z"], [], "a.x", [5], ["a.force"]]), 0.01, **{"steps": 2, **options}
+        )
     else:
         {8: m.check, 9: m.mobility, 10: m.assemble, 11: m.equilibrium}[which]()
 
@@ -453,9 +645,18 @@ def change(rng: random.Random, m: kp.Mechanism) -> None:
     exec(said, {"m": m, "v": numbers(rng, m)})
 
 
+def same(m: kp.Mechanism, other: kp.Mechanism) -> None:
+    """A model that came back from a file has the same names."""
+    assert [*m.parts] == [*other.parts] and [*m.elements] == [*other.elements]
+
+
 def call(rng: random.Random) -> str:
+    global hostility
+    hostility = rng.choice([0.0, 0.02, 0.1, 0.3])
     m = kp.Mechanism("fuzz", gravity=(0, -9.81))
     m.parameter("L", 1.0)
+    if rng.random() < 0.7:
+        m.body("a", 1.0, m["L"], at=(1.0, 0.0))
     outcomes = [tried(lambda: build(rng, m)) for _ in range(rng.randint(1, 8))]
     for _ in range(rng.randint(0, 2)):
         outcomes.append(tried(lambda: change(rng, m)))
@@ -463,12 +664,12 @@ def call(rng: random.Random) -> str:
     if which < 5:
         outcomes.append(tried(lambda: analyse(rng, m)))
     elif which == 5:
-        outcomes.append(tried(lambda: kp.load(m.save("m.kempe.yaml"))))
+        outcomes.append(tried(lambda: same(m, kp.load(m.save("m.kempe.yaml")))))
     elif which == 6:
         outcomes.append(tried(lambda: copy.deepcopy(m).mobility()))
     else:
         outcomes.append(tried(lambda: pickle.loads(pickle.dumps(m)).mobility()))
-    return "fine" if "refused" not in outcomes else "refused"
+    return outcomes[-1]
 
 
 KINDS = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kempe.elements import plain_array
+from kempe.elements import plain_array, shown
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import Pose
@@ -41,6 +41,10 @@ def run_many(
     digits as there. Designs run side by side on ``workers`` cores (default: all). A design that cannot be assembled
     or simulated is reported in ``reasons`` and does not stop the others. Ctrl-C returns what exists.
     """
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise ModelError(f"workers must be a whole number of at least 1, not {shown(workers)}")
+    if progress is not None and not callable(progress):
+        raise ModelError(f"progress must be a function of the designs done and wanted, not {shown(progress)}")
     columns = _columns(model, designs)
     task = new_task(
         times,
@@ -54,13 +58,23 @@ def run_many(
         audit=audit,
         options=options,
     )
-    return simulate_designs(model, task, columns, list(quantities), workers, progress)
+    return simulate_designs(model, task, columns, _names(quantities), workers, progress)
+
+
+def _names(quantities: Any) -> list[str]:
+    """The names of what is recorded."""
+    names = (
+        [quantities] if isinstance(quantities, str) else list(quantities) if isinstance(quantities, Iterable) else [0]
+    )
+    if not all(isinstance(name, str) for name in names):
+        raise ModelError(f"quantities must be a list of names, not {shown(quantities)}")
+    return names
 
 
 def _columns(model: Model, designs: Any) -> dict[str, np.ndarray]:
     """The table by parameter."""
     if not isinstance(designs, Mapping):
-        rows = list(designs)
+        rows = list(designs) if isinstance(designs, Iterable) else []
         if not rows or not all(isinstance(row, Mapping) for row in rows):
             raise ModelError("designs must map parameter names to columns of values, or be a list of such mappings")
         names = list(rows[0])

@@ -129,7 +129,13 @@ def cubic_table(x: Any, y: Any, what: str, periodic: bool = False, ends: str = "
         raise ModelError(f"{what}: the arguments of a spline must increase")
     if periodic and y[0] != y[-1]:
         raise ModelError(f"{what}: a periodic spline must end with the value it begins with")
-    fit = CubicSpline(x, y, bc_type="periodic" if periodic else ends)
+    try:
+        with np.errstate(all="ignore"):
+            fit = CubicSpline(x, y, bc_type="periodic" if periodic else ends)
+    except (ValueError, np.linalg.LinAlgError):
+        raise ModelError(f"{what}: no spline goes through these data, which are too far apart or too large") from None
+    if not np.isfinite(fit.c).all():
+        raise ModelError(f"{what}: no spline goes through these data, which are too far apart or too large")
     return Table(x, fit.c[::-1].T, float(x[-1] - x[0]) if periodic else 0.0)
 
 

@@ -91,7 +91,7 @@ def _as_given(key: str, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_as_given(key, item) for item in value]
     if isinstance(value, np.ndarray):
-        return value.copy()
+        return value.copy() if value.ndim else value.item()
     if not callable(value) or isinstance(value, (ca.SX, el.Field)):
         return value
     return characteristic(value, "", key)[1] if key == "law" else el.motions.traced(value, key)

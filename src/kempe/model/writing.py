@@ -15,6 +15,7 @@ from kempe.disk import write_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.functions import Expression
 from kempe.elements.motions import Law, spline, traced
+from kempe.elements.numbers import number
 from kempe.elements.quantities import Angle, Displacement, Distance, Measure
 from kempe.elements.user import UserConstraint, UserForce
 from kempe.errors import ModelError
@@ -81,8 +82,10 @@ class _Writer:
             return value
         if isinstance(value, ca.SX):
             return float(value) if value.is_constant() else write(value, self.names)
-        if isinstance(value, (int, float, np.number)):
-            return value.item() if isinstance(value, np.number) else value
+        if isinstance(value, np.number):
+            return value.item()
+        if isinstance(value, (int, float)):
+            return value
         if isinstance(value, (tuple, list, np.ndarray)):
             return [self.value(item) for item in value]
         return self._object(value)
@@ -111,9 +114,9 @@ class _Writer:
         if isinstance(value, curve):
             x, y = (write(value.point[k], self.names, {"s": value.s}) for k in (0, 1))
             return {"curve": {"x": x, "y": y, "span": list(value.span)}}
-        if hasattr(value, "name"):
+        if isinstance(getattr(value, "name", None), str):
             return value.name
-        raise ModelError(f"{value!r} cannot be written to a file")
+        return number(value, "what is written to a file")
 
     def _constraint(self, name: str) -> dict[str, Any]:
         element = self.model.elements[name]

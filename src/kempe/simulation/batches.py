@@ -14,6 +14,7 @@ import numpy as np
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.simulation.machine import Machine
+from kempe.simulation.patience import Patience
 from kempe.simulation.running import Record, SwitchEvent, energies, finished, go, result
 from kempe.simulation.task import Task
 from kempe.simulation.times import check_room
@@ -88,7 +89,7 @@ class Batch:
         try:
             known = (self.x[design], self.drawn[design]) if self.sound[design] else None
             machine.begin(self.vectors[design], known)
-            code = go(machine, record)
+            code = go(machine, record, Patience(None).look)
             if code not in (co.REACHED, co.STOPPED):
                 finished(machine, record, code, None)
             self.ok[design] = True

@@ -21,6 +21,7 @@ from kempe.results import Result
 from kempe.simulation import running
 from kempe.simulation.assembling import Pose
 from kempe.simulation.machine import InitialConditions, Machine
+from kempe.simulation.patience import Patience
 from kempe.simulation.running import Record, SwitchEvent, finished, go, result
 from kempe.simulation.task import new_task
 from kempe.system import compiled
@@ -58,7 +59,10 @@ def run_to_the_end(
             log.warning("checkpoint: %s", error)
         saved = monotonic()
 
+    patience = Patience(initial)
+
     def look_up(machine: Machine, record: Record) -> None:
+        patience.look(machine, record)
         if monotonic() - saved > running.SAVE_EVERY:
             save()
 
