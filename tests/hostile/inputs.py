@@ -593,9 +593,8 @@ def analyse(rng: random.Random, m: kp.Mechanism) -> None:
     options = {key: rng.choice(OPTIONS[key]) for key in chosen}
     if which < 6:
         options = {key: value for key, value in options.items() if key not in ("on_singular", "branch")}
-        result = m.simulate(
-            rng.choice(TIMES) if rng.random() < 0.5 else 0.01, **{"steps": 3, "progress": impatient(), **options}
-        )
+        times = rng.choice(TIMES) if rng.random() < 0.5 else 0.01
+        result = m.simulate(times, **{"steps": 3, "progress": impatient(), **options})
         look(rng, result)
     elif which == 6:
         options = {key: value for key, value in options.items() if key in OF_KINEMATICS}
@@ -672,7 +671,20 @@ def call(rng: random.Random) -> str:
     return outcomes[-1]
 
 
+def death(rng: random.Random) -> str:
+    """What an input must never do, for a test of those who watch."""
+    which = rng.randrange(4)
+    if which == 0:
+        os.abort()
+    if which == 1:
+        time.sleep(1000.0)
+    if which == 2:
+        raise ValueError("raw")
+    return "fine"
+
+
 KINDS = {
+    "deaths": death,
     "expressions": expression,
     "model files": model_file,
     "calls": call,

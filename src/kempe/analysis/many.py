@@ -63,9 +63,9 @@ def run_many(
 
 def _names(quantities: Any) -> list[str]:
     """The names of what is recorded."""
-    names = (
-        [quantities] if isinstance(quantities, str) else list(quantities) if isinstance(quantities, Iterable) else [0]
-    )
+    if isinstance(quantities, str):
+        return [quantities]
+    names = list(quantities) if isinstance(quantities, Iterable) else [quantities]
     if not all(isinstance(name, str) for name in names):
         raise ModelError(f"quantities must be a list of names, not {shown(quantities)}")
     return names

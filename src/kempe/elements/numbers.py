@@ -23,6 +23,11 @@ if hasattr(ca.GlobalOptions, "setNumpyMode"):
 _known: weakref.WeakValueDictionary[int, Parameter] = weakref.WeakValueDictionary()
 
 
+def named_symbol(name: str) -> ca.SX:
+    """A symbol that shows a name, whatever the name (CasADi takes brackets for a list of names)."""
+    return ca.SX.sym(name.replace("[", "(").replace("]", ")"))
+
+
 class Parameter(ca.SX):
     """A named design parameter: a CasADi symbol that knows its value.
 
@@ -33,7 +38,7 @@ class Parameter(ca.SX):
     def __init__(
         self, name: str, value: float, bounds: tuple[float, float] | None = None, *, symbol: ca.SX | None = None
     ) -> None:
-        super().__init__(ca.SX.sym(name) if symbol is None else symbol)
+        super().__init__(named_symbol(name) if symbol is None else symbol)
         self._label = name
         self.bounds = bounds
         self.value = value

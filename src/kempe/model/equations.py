@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -37,6 +37,11 @@ class EquationsModel(Model):
         super().__init__(name)
         if isinstance(coordinates, str):
             raise ModelError(f"equations '{name}': coordinates must be a list of names, not one string")
+        if not isinstance(coordinates, Iterable):
+            raise ModelError(f"equations '{name}': coordinates must be a list of names, not {el.shown(coordinates)}")
+        coordinates = coordinates if isinstance(coordinates, Mapping) else list(coordinates)
+        for key in coordinates:
+            el.check_name(key, "coordinate")
         starts = dict(coordinates) if isinstance(coordinates, Mapping) else dict.fromkeys(coordinates, 0.0)
         if not starts:
             raise ModelError(f"equations '{name}': there must be at least one coordinate")

@@ -15,6 +15,7 @@ from kempe import elements as el
 from kempe.disk import read_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.motions import spline
+from kempe.elements.numbers import named_symbol
 from kempe.elements.quantities import Angle, Displacement, Distance
 from kempe.errors import FileError, ModelError
 from kempe.model.documents import Document, validation_findings
@@ -255,7 +256,7 @@ class _Builder:
     def _characteristic(self, value: Any, name: str, measured: str) -> Any:
         if isinstance(value, dict):
             return self._law(value)
-        own = {full: ca.SX.sym(full) for full in (f"{name}.{measured}", f"{name}.rate", "t")}
+        own = {full: named_symbol(full) for full in (f"{name}.{measured}", f"{name}.rate", "t")}
         expression = parse(value, self.names, own)
         return lambda *now: ca.substitute([expression], list(own.values()), [ca.SX(v) for v in now])[0]
 
@@ -301,8 +302,8 @@ class _Builder:
         The function takes the values of those coordinates, then their rates if these are allowed, then the time.
         """
         coordinates = self._coordinates()
-        values = {full: ca.SX.sym(full) for full in coordinates}
-        speeds = {rate: ca.SX.sym(rate) for _, _, rate in coordinates.values()} if rates else {}
+        values = {full: named_symbol(full) for full in coordinates}
+        speeds = {rate: named_symbol(rate) for _, _, rate in coordinates.values()} if rates else {}
         t = ca.SX.sym("t")
         try:
             written = [parse(text, {**self.names, **values, **speeds}, {"t": t}) for text in texts]

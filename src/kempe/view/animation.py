@@ -152,7 +152,9 @@ def _gif(target: Path, pictures: Iterable[Image.Image], pace: np.ndarray) -> Non
         flat.append(image)
     with replacing(target) as fresh:
         durations = [int(10 * hundredths) for hundredths in pace]
-        flat[0].save(fresh, save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False)
+        flat[0].save(
+            fresh, format="GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False
+        )
 
 
 def _codes(picture: Image.Image) -> np.ndarray:

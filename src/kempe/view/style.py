@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from kempe.disk import as_path, replacing
+from kempe.disk import as_path, write_whole
 from kempe.errors import ModelError
 from kempe.results import Result
 
@@ -85,6 +85,6 @@ def save(figure: Figure, path: str | Path, *, dpi: float = 160) -> Path:
     known = figure.canvas.get_supported_filetypes()
     if target.suffix[1:].lower() not in known:
         raise ModelError(f"cannot write '{target.name}': a picture's name must end in one of .{', .'.join(known)}")
-    with replacing(target) as fresh:
-        figure.savefig(fresh, dpi=dpi)
-    return target
+    image = io.BytesIO()  # in memory first: not every writer survives a full disk
+    figure.savefig(image, dpi=dpi, format=target.suffix[1:].lower())
+    return write_whole(target, image.getvalue())
