@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench fuzz clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -22,6 +22,12 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+# Hostile inputs; COUNT and SEED may be given.
+COUNT ?= 100000
+SEED ?= 1
+fuzz: $(READY)
+	nice -n 10 $(BIN)/python tests/hostile/fuzz.py --count $(COUNT) --seed $(SEED)
 
 docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
