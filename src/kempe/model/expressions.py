@@ -87,7 +87,7 @@ def parse(text: str, names: Mapping[str, Any], own: Mapping[str, Any] | None = N
             tree = ast.parse(plain.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ModelError(f"'{shown}' is not an expression") from None
-    reader = _Reader({**names, **own}, {key: {**own, **names}.get(name) for key, name in braced.items()}, braced)
+    reader = _Reader({**names, **own}, {key: names.get(name, own.get(name)) for key, name in braced.items()}, braced)
     try:
         value = ca.SX(reader.read(tree.body, 0))
     except ModelError as error:
@@ -122,7 +122,8 @@ class _Reader:
 
     def __init__(self, names: Mapping[str, Any], enclosed: Mapping[str, Any], braced: Mapping[str, str]) -> None:
         # words are read in their compatibility form: a micro sign is a Greek letter
-        alike = {unicodedata.normalize("NFKC", name): value for name, value in names.items()}
+        odd = {name: value for name, value in names.items() if not name.isascii()}
+        alike = {unicodedata.normalize("NFKC", name): value for name, value in odd.items()}
         self.lookup = {**CONSTANTS, **alike, **names, **enclosed}
         self.names, self.braced = names, braced
         self.nodes = 0

@@ -70,7 +70,9 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
     except ValidationError:
         return []
     names = [arguments.get("name") for k in broken for arguments in _mappings(items[int(k)])]
-    lines = {("model", i, *path[2:]): line for path, line in document.lines.items() for i in _places(path, kept)}
+    place = {k: i for i, k in enumerate(kept)}
+    own = {path: line for path, line in document.lines.items() if path[:1] == ("model",) and path[1:2]}
+    lines = {("model", place[path[1]], *path[2:]): line for path, line in own.items() if path[1] in place}
     try:
         build(
             Document(partial_data, {**document.lines, **lines}, document.where), MechanismModel, EquationsModel, names
@@ -82,10 +84,6 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
 
 def _mappings(item: Any) -> list[dict[str, Any]]:
     return [value for value in item.values() if isinstance(value, dict)] if isinstance(item, dict) else []
-
-
-def _places(path: tuple[Any, ...], kept: list[int]) -> list[int]:
-    return [kept.index(path[1])] if len(path) > 1 and path[0] == "model" and path[1] in kept else []
 
 
 def build(

@@ -432,6 +432,6 @@ def _stack(values: list[Any]) -> ca.SX:
 
 def compiled(model: Model) -> System:
     """The system of a model, laid out again only when something was added since."""
-    if model.compiled is None or model.compiled.version != model.version:
+    if not isinstance(model.compiled, System) or model.compiled.version != model.version:
         model.compiled = System(model)
     return model.compiled
