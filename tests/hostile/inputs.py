@@ -226,7 +226,7 @@ def result_file(rng: random.Random) -> str:
 
 
 def checkpoint_file(rng: random.Random) -> str:
-    content = saved_checkpoint() if rng.random() < 0.05 else damaged(saved_checkpoint(), rng)
+    content = saved_checkpoint() if rng.random() < 0.15 else damaged(saved_checkpoint(), rng)
     if rng.random() < 0.1:  # a whole file with something else in it
         arrays: dict[str, Any] = dict(np.load(io.BytesIO(saved_checkpoint())))
         name = rng.choice([*arrays])
