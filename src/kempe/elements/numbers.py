@@ -20,6 +20,9 @@ Number: TypeAlias = "float | ca.SX"
 if hasattr(ca.GlobalOptions, "setNumpyMode"):
     ca.GlobalOptions.setNumpyMode(-1)
 
+#: No number of a model is larger than this, whatever the unit: squares and products leave the range of floats.
+LARGEST = 1e100
+
 _known: weakref.WeakValueDictionary[int, Parameter] = weakref.WeakValueDictionary()
 
 
@@ -155,8 +158,10 @@ def number(value: Any, what: str) -> Number:
         if value.numel() != 1:
             raise ModelError(f"{what} must be one number, not {value.numel()}")
         if not value.is_constant():
-            if not math.isfinite(evaluate([value])[0]):
-                raise ModelError(f"{what} is not finite at the present values of its parameters: {value}")
+            if not abs(evaluate([value])[0]) <= LARGEST:
+                raise ModelError(
+                    f"{what} is not finite, or beyond {LARGEST:g}, at the present values of its parameters: {value}"
+                )
             return ca.SX(value)
         value = float(value)
     if isinstance(value, (bool, np.bool_, str, bytes)):
@@ -169,6 +174,8 @@ def number(value: Any, what: str) -> Number:
         raise ModelError(f"{what} must be a number, not {shown(value)}") from None
     if not math.isfinite(value):
         raise ModelError(f"{what} must be finite, not {value!r}")
+    if abs(value) > LARGEST:
+        raise ModelError(f"{what} is too large: {value!r} is beyond {LARGEST:g}")
     return value
 
 
@@ -201,7 +208,7 @@ def shown(value: Any) -> str:
 def positive(value: Any, what: str) -> Number:
     """A number that is above zero (at the present parameter values)."""
     checked = number(value, what)
-    if evaluate([checked])[0] <= 0:
+    if evaluate([checked])[0] < 1 / LARGEST:
         raise ModelError(f"{what} must be above zero, not {float(evaluate([checked])[0])!r}")
     return checked
 

@@ -80,6 +80,8 @@ def assembled(
         if not (np.isfinite(Phi).all() and np.isfinite(J).all()):
             return np.full(len(Phi), np.inf), J
         scaled = J / scale[:, None]
+        if not (np.isfinite(scaled).all() and np.isfinite(Phi / scale).all()):
+            return np.full(len(Phi), np.inf), J
         if posed.system.n > DENSE:
             from scipy.sparse import csc_matrix
 

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from kempe.elements import Element, Table, parameters_in
+from kempe.elements.numbers import LARGEST
 from kempe.errors import ModelError
 from kempe.kernels import UnsupportedOperation
 from kempe.kernels.compiler import call_address
@@ -242,7 +243,7 @@ class System:
             split = len(self._number_at)
             x[:, self._number_at] = values[:, :split]
             start[:, self._start_at] = values[:, split:]
-        sound = np.isfinite(x).all(axis=1) & np.isfinite(start).all(axis=1)
+        sound = (np.abs(x) <= LARGEST).all(axis=1) & (np.abs(start) <= LARGEST).all(axis=1)
         if self.positives:
             sound &= (np.array(self.positives_of_parameters(designs.T), dtype=float) > 0).all(axis=0)
         return x, start, sound
