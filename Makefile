@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test nightly lint docs bench clean
+.PHONY: demo test nightly lint docs bench fuzz clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -26,6 +26,12 @@ test: lint
 # A thousand random mechanisms against an independent reference: half an hour at first, some minutes from then on.
 nightly: $(READY)
 	$(BIN)/python tests/references/nightly.py
+
+# Hostile inputs; COUNT and SEED may be given.
+COUNT ?= 100000
+SEED ?= 1
+fuzz: $(READY)
+	nice -n 10 $(BIN)/python tests/hostile/fuzz.py --count $(COUNT) --seed $(SEED)
 
 docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"

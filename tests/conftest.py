@@ -7,7 +7,8 @@ from pathlib import Path
 
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent / "analysis"))
+for folder in ("analysis", "hostile"):
+    sys.path.insert(0, str(Path(__file__).parent / folder))
 
 # The same examples every time, so that a red run means a change; KEMPE_EXPLORE=1 draws new ones.
 settings.register_profile("fixed", derandomize=True, deadline=None)

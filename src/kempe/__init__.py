@@ -79,7 +79,7 @@ from kempe.elements import (
     polynomial345,
     spline,
 )
-from kempe.errors import AssemblyError, ConvergenceError, KempeError, ModelError, SingularPositionError
+from kempe.errors import AssemblyError, ConvergenceError, FileError, KempeError, ModelError, SingularPositionError
 from kempe.results import Energies, Reaction, Result
 
 __version__ = "0.2.0"
@@ -94,6 +94,7 @@ __all__ = [
     "Energies",
     "Equations",
     "Equilibrium",
+    "FileError",
     "Finding",
     "KempeError",
     "Linearised",

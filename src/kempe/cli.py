@@ -7,15 +7,17 @@ exists was written); 2 the command, or a file given to it, was not understood.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+from kempe.disk import replacing
 from kempe.errors import KempeError
 
 app = typer.Typer(
@@ -58,8 +60,9 @@ def run(
     """Run the analyses of a model file; write results, plots, an animation and a report."""
     from kempe import running
 
-    if not quiet and running.compiles_first(file):
-        typer.echo("compiling the solvers: first use on this machine, about half a minute", err=True)
+    with _explained():
+        if not quiet and running.compiles_first(file):
+            typer.echo("compiling the solvers: first use on this machine, about half a minute", err=True)
     with _explained(), _progress(quiet or as_json) as progress:
         runs = running.run_file(file, out, progress)
     if as_json:
@@ -188,7 +191,8 @@ def examples(
         target = Path.cwd() / found[name].name
         if target.exists():
             raise KempeError(f"{target.name} exists already in this folder")
-        shutil.copyfile(found[name], target)
+        with replacing(target) as fresh:
+            shutil.copyfile(found[name], fresh)
         typer.echo(f"{target.name}: try kempe run {target.name}")
 
 
@@ -266,5 +270,42 @@ def _table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     console.print(table)
 
 
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """The program: whatever was not understood or went wrong is a sentence and an exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is no error
+    try:
+        code = app(None if arguments is None else list(arguments), prog_name="kempe", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except (typer.Abort, KeyboardInterrupt):
+        typer.echo("kempe: interrupted", err=True)
+        code = 130
+    except Exception as error:
+        if os.environ.get("KEMPE_DEBUG", "") not in ("", "0"):
+            raise
+        typer.echo(_sentence(error), err=True)
+        code = getattr(error, "exit_code", 2)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong: with a command line as it says itself, otherwise as a mistake of the program's."""
+    if hasattr(error, "format_message"):
+        context = getattr(error, "ctx", None)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return str(error.format_message())
+        command = context.command_path if context is not None else "kempe"
+        return f"kempe: {' '.join(error.format_message().split())} (see {command} --help)"
+    if isinstance(error, KempeError):
+        return str(error)
+    first = str(error).strip().partition("\n")[0][:300]
+    words = f"{type(error).__name__}: {first}" if first else type(error).__name__
+    return f"kempe: {words} (a mistake of Kempe's, not yours: please report it; KEMPE_DEBUG=1 shows where it was made)"
+
+
 if __name__ == "__main__":
-    app()
+    main()

@@ -21,6 +21,10 @@ class ModelError(KempeError, ValueError):
         super().__init__("\n".join(self.findings))
 
 
+class FileError(KempeError, OSError):
+    """A file cannot be read or written; what was in memory, and the file that was there before, are as they were."""
+
+
 class AssemblyError(KempeError):
     """The parts cannot be put together; ``pose`` is the closest one, ``gaps`` says which joints stay open."""
 

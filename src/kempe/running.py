@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 
 from kempe import view
 from kempe.api import Equations, Mechanism
+from kempe.disk import told
 from kempe.errors import ConvergenceError, KempeError, ModelError, SingularPositionError
 from kempe.model import files
 from kempe.results import Result
@@ -46,15 +48,29 @@ def run_file(
         raise ModelError(unknown)
     stem = Path(path).name.removesuffix(".yaml").removesuffix(".kempe")
     folder = Path("out") / stem if out is None else Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
+    with told(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     runs = []
     alone = len(document.data.analyses) == 1
+    stems = {"mechanism"}
     for k, item in enumerate(document.data.analyses):
         name = item.spec.name if alone or item.spec.name != item.kind else f"{item.kind} {k + 1}"
         run = analyse(model, item, name, progress)
-        _write(run, model, document.data.outputs, folder)
+        _write(run, model, document.data.outputs, folder / _stem(name, stems))
         runs.append(run)
     return runs
+
+
+def _stem(name: str, taken: set[str]) -> str:
+    """The name of an analysis as that of files in a folder, unlike those before it."""
+    words = re.sub(r"[^\w+-]+", "_", name).strip("_") or "analysis"
+    first = stem = words.encode(errors="replace")[:120].decode(errors="ignore")
+    number = 1
+    while stem.lower() in taken:
+        number += 1
+        stem = f"{first}_{number}"
+    taken.add(stem.lower())
+    return stem
 
 
 def analyse(model: Any, item: Any, name: str, progress: Callable[[str, float, float], None] | None) -> Run:
@@ -65,7 +81,8 @@ def analyse(model: Any, item: Any, name: str, progress: Callable[[str, float, fl
     del given["name"]
     times: Any = given.pop("times")
     if hasattr(times, "end"):
-        times = np.linspace(times.start, times.end, times.steps + 1)
+        with np.errstate(all="ignore"):  # what is not finite is told soon enough
+            times = np.linspace(times.start, times.end, times.steps + 1)
     given |= given.pop("options", {})
     start = float(np.ravel(times)[0]) if item.kind == "simulate" and np.ndim(times) else 0.0
     report = None if progress is None else (lambda done, wanted: progress(name, done - start, wanted - start))
@@ -125,8 +142,8 @@ def unknown_outputs(document: files.Document, model: Any) -> list[str]:
     return found
 
 
-def _write(run: Run, model: Any, outputs: Any, folder: Path) -> None:
-    stem = run.name.replace(" ", "_")
+def _write(run: Run, model: Any, outputs: Any, place: Path) -> None:
+    folder, stem = place.parent, place.name
     run.files += [run.result.save(folder / f"{stem}.nc"), run.result.to_csv(folder / f"{stem}.csv")]
     if len(run.result) < 2:
         return

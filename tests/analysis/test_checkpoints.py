@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -86,6 +89,73 @@ def test_wrong_files_are_told(tmp_path):
     np.savez(path, **data)
     with pytest.raises(kp.KempeError, match="another version of Kempe"):
         kp.resume(hopper(), path)
+
+
+def pendulum(mass: float = 1.0, stiffness: float = 3.0, cubic: bool = False, width: float = 1.0) -> kp.Mechanism:
+    m = kp.Mechanism("pendulum", gravity=(0.0, -9.81))
+    L = m.parameter("L", 0.5)
+    rod = m.body("rod", mass, 0.1, at=(L, 0))
+    m.revolute("pin", m.ground, rod, at=(0, 0))
+    m.spring("S", m.ground, rod, on_i=(1, 1), law=lambda s, r: stiffness * (s**3 if cubic else s))
+    m.torsion_spring("table", m.ground, rod, law=kp.spline([-4, 0, 4], [-width, 0, width]))
+    return m
+
+
+def half_way(tmp_path):
+    machine = begun(pendulum(), 1.0, parameters={"L": 0.4})
+    machine.advance(5)
+    return write_checkpoint(machine, Record(), machine.initial(), tmp_path / "run.npz")
+
+
+@pytest.mark.parametrize("other", [{"mass": 5.0}, {"stiffness": 4.0}, {"cubic": True}, {"width": 2.0}], ids=str)
+def test_another_model_with_the_same_names_is_refused(other, tmp_path):
+    """The checkpoint knows the mathematics and the data; values of parameters are its own."""
+    path = half_way(tmp_path)
+    with pytest.raises(kp.ModelError, match="its equations or numbers are not"):
+        kp.resume(pendulum(**other), path)
+    m = pendulum()
+    m.set(L=0.7)
+    assert np.array_equal(kp.resume(m, path).q, pendulum().simulate(1.0, parameters={"L": 0.4}).q)
+
+
+def test_a_model_is_the_same_in_every_process(tmp_path):
+    path = half_way(tmp_path)
+    program = (
+        "import sys; sys.path[:0] = sys.argv[2:]; import kempe as kp, test_checkpoints as t; "
+        "kp.Mechanism('x').body('other'); print(kp.resume(t.pendulum(), sys.argv[1]).q[-1].tolist())"
+    )
+    folders = [os.path.dirname(__file__)]
+    process = subprocess.run(
+        [sys.executable, "-c", program, str(path), *folders], capture_output=True, text=True, timeout=300
+    )
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout) == kp.resume(pendulum(), path).q[-1].tolist()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "random", "empty", "pickled", "an array", "words", "lacking"])
+def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
+    path = half_way(tmp_path)
+    whole = path.read_bytes()
+    with np.load(path) as stored:
+        data = dict(stored)
+    if damage == "flipped":  # within an array, its checksum in the archive put right again
+        name = next(key for key in data if key.endswith("q"))
+        data[name] = data[name] + 1e-9
+    elif damage == "pickled":
+        data["grid"] = np.array([print], dtype=object)
+    elif damage == "an array":
+        data["grid"] = np.zeros((3, 3))
+    elif damage == "words":
+        data["about"] = np.array("[[")
+    elif damage == "lacking":
+        del data["work x"]
+    contents = {"cut": whole[:-300], "random": np.random.default_rng(1).bytes(5000), "empty": b""}
+    if damage in contents:
+        path.write_bytes(contents[damage])
+    else:
+        np.savez(path, **data)
+    with pytest.raises(kp.KempeError, match="checkpoint"):
+        kp.resume(pendulum(), path)
 
 
 def test_ctrl_c_returns_what_exists_and_the_rest_can_follow(tmp_path):

@@ -50,11 +50,14 @@ def test_equal_attributes_share(as_given):
     assert family_of(Pull("one", a, as_given(2))) is family_of(Pull("other", b, as_given(2)))
 
 
-def test_a_changed_attribute_counts_when_the_model_is_compiled():
+def test_an_attribute_counts_as_it_is_when_the_element_is_added():
     m, a, b = two_bodies()
     m.add(Pull("first", a, 1.0))
-    second = m.add(Pull("second", b, 1.0))
+    second = Pull("second", b, 1.0)
     second.size = 3.0
+    m.add(second)
+    with pytest.raises(kp.ModelError, match="'size' of Pull 'second' cannot be changed"):
+        second.size = 5.0
     assert m.simulate(1.0).array("b.ax")[-1] == pytest.approx(3.0)
 
 

@@ -71,6 +71,18 @@ def fill_with_garbage(file: Path) -> None:
     file.write_bytes(bytes((7 * k * k + 13) % 251 for k in range(len(file.read_bytes()))))
 
 
+def flip_bits(file: Path) -> None:
+    """Machine code that would be run, if nobody looked: what is around it in the file is whole."""
+    content = bytearray(file.read_bytes())
+    for k in range(len(content) // 3, 2 * len(content) // 3, 16):
+        content[k] ^= 0x15
+    file.write_bytes(bytes(content))
+
+
+def wipe(file: Path) -> None:
+    file.write_bytes(bytes(file.stat().st_size))
+
+
 def replace_by_a_directory(file: Path) -> None:
     file.unlink()
     file.mkdir()
@@ -96,6 +108,8 @@ def test_damaged_and_inaccessible_files_are_never_fatal(tmp_path: Path) -> None:
         motion.solve: (None, fill_with_garbage),
         motion.explicit_at: (replace_by_a_directory, None),
         motion.violation_at: (None, replace_by_a_directory),
+        advance: (None, flip_bits),
+        motion.first_modes: (flip_bits, wipe),
     }
     for made, harm in damages.items():
         for do, file in zip(harm, kept_files(made), strict=True):
@@ -103,7 +117,8 @@ def test_damaged_and_inaccessible_files_are_never_fatal(tmp_path: Path) -> None:
                 do(folder / file.name)
     objects = sorted(kernels.glob("*.o"))
     assert len(objects) > 4
-    for file, do in zip(objects, (cut, empty, fill_with_garbage, replace_by_a_directory) * len(objects), strict=False):
+    kinds = (cut, empty, fill_with_garbage, replace_by_a_directory, flip_bits, wipe)
+    for file, do in zip(objects, kinds * len(objects), strict=False):
         do(file)
     assert digits_elsewhere(**settings) == expected
     for made in (motion.place, motion.run_program, motion.factor):

@@ -283,7 +283,7 @@ def test_an_interrupted_picture_does_not_replace_the_old_one(leg, tmp_path):
     figure = view.plot(leg[1], "foot.x")
 
     def broken(*args, **options):
-        Path(args[0]).write_bytes(b"half")
+        args[0].write(b"half")
         raise KeyboardInterrupt
 
     figure.savefig = broken

@@ -384,7 +384,7 @@ return [(f.x_range.end - f.x_range.start) / f.inner_width, (f.y_range.end - f.y_
 
 
 def test_hostile_names_are_shown_and_do_nothing(browser, tmp_path):
-    rod = HOSTILE + " $$x$$ {{1}}"
+    rod = HOSTILE + " $$x$$ [[1]]"
     model = slider_crank(HOSTILE, rod)
     page = opened(browser, report(model, model.kinematics(1.0), tmp_path / "x.html", traces=[rod], plots=[f"{rod}.x"]))
     assert page.title == HOSTILE and page.find_element(By.TAG_NAME, "h1").text == HOSTILE

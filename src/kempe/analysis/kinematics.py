@@ -11,13 +11,14 @@ from kempe.analysis.driving import enough_drivers, no_contradiction
 from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.passage import Passage, hermite, passage
 from kempe.analysis.singular import Located, SingularPosition, Square, arrival_first, classify, locate
+from kempe.elements import shown
 from kempe.errors import ConvergenceError, ModelError, SingularPositionError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.results.provenance import versions
 from kempe.simulation.assembling import Pose, assembled, pose_array
 from kempe.simulation.posing import Posed
-from kempe.simulation.times import same_time, time_grid
+from kempe.simulation.times import check_room, same_time, time_grid
 from kempe.solvers import continuation as co
 from kempe.solvers.sparse_lu import plan_lu
 
@@ -57,10 +58,13 @@ def kinematics(
     ``progress`` is called now and then with the number of points done and wanted. Ctrl-C returns what exists, with the
     status "interrupted".
     """
-    if on_singular not in ("raise", "stop", "cross"):
-        raise ModelError(f"on_singular must be 'raise', 'stop' or 'cross', not {on_singular!r}")
+    if not isinstance(on_singular, str) or on_singular not in ("raise", "stop", "cross"):
+        raise ModelError(f"on_singular must be 'raise', 'stop' or 'cross', not {shown(on_singular)}")
     grid = time_grid(times, steps)
+    if progress is not None and not callable(progress):
+        raise ModelError(f"progress must be a function of the points done and wanted, not {shown(progress)}")
     posed = Posed(model, parameters)
+    check_room(len(grid), 6 * posed.system.n, f"{posed.system.n} coordinates")
     if start is not None:
         posed.drawn = pose_array(posed.system, start)
     motion = _Motion(posed, grid, on_singular, branch)

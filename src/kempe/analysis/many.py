@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from kempe.elements import plain_array, shown
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import Pose
@@ -40,6 +41,10 @@ def run_many(
     digits as there. Designs run side by side on ``workers`` cores (default: all). A design that cannot be assembled
     or simulated is reported in ``reasons`` and does not stop the others. Ctrl-C returns what exists.
     """
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise ModelError(f"workers must be a whole number of at least 1, not {shown(workers)}")
+    if progress is not None and not callable(progress):
+        raise ModelError(f"progress must be a function of the designs done and wanted, not {shown(progress)}")
     columns = _columns(model, designs)
     task = new_task(
         times,
@@ -53,13 +58,23 @@ def run_many(
         audit=audit,
         options=options,
     )
-    return simulate_designs(model, task, columns, list(quantities), workers, progress)
+    return simulate_designs(model, task, columns, _names(quantities), workers, progress)
+
+
+def _names(quantities: Any) -> list[str]:
+    """The names of what is recorded."""
+    if isinstance(quantities, str):
+        return [quantities]
+    names = list(quantities) if isinstance(quantities, Iterable) else [quantities]
+    if not all(isinstance(name, str) for name in names):
+        raise ModelError(f"quantities must be a list of names, not {shown(quantities)}")
+    return names
 
 
 def _columns(model: Model, designs: Any) -> dict[str, np.ndarray]:
     """The table by parameter."""
     if not isinstance(designs, Mapping):
-        rows = list(designs)
+        rows = list(designs) if isinstance(designs, Iterable) else []
         if not rows or not all(isinstance(row, Mapping) for row in rows):
             raise ModelError("designs must map parameter names to columns of values, or be a list of such mappings")
         names = list(rows[0])
@@ -70,10 +85,7 @@ def _columns(model: Model, designs: Any) -> dict[str, np.ndarray]:
         raise ModelError("designs must name at least one parameter")
     columns: dict[str, np.ndarray] = {}
     for name, values in designs.items():
-        try:
-            columns[name] = np.atleast_1d(np.asarray(values, dtype=float))
-        except (TypeError, ValueError):
-            raise ModelError(f"the values of parameter '{name}' must be numbers") from None
+        columns[name] = np.atleast_1d(plain_array(values, f"the values of parameter '{name}'"))
     model.parameter_vector(dict.fromkeys(columns, 1.0))  # all of them must exist
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1 or any(values.ndim != 1 for values in columns.values()) or lengths == {0}:

@@ -29,8 +29,30 @@ from kempe.elements.motions import (
     polynomial345,
     spline,
 )
-from kempe.elements.numbers import Number, Parameter, evaluate, number, parameters_in, plain_number, positive, vector
-from kempe.elements.parts import Body, Carrier, Component, Coordinate, Ground, Inertia, Marker, Point, PointMass
+from kempe.elements.numbers import (
+    Number,
+    Parameter,
+    evaluate,
+    number,
+    parameters_in,
+    plain_array,
+    plain_number,
+    positive,
+    shown,
+    vector,
+)
+from kempe.elements.parts import (
+    Body,
+    Carrier,
+    Component,
+    Coordinate,
+    Gravity,
+    Ground,
+    Inertia,
+    Marker,
+    Point,
+    PointMass,
+)
 from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.stops import BumpStop
 from kempe.elements.user import AngleCoordinate, UserConstraint, UserForce
@@ -55,6 +77,7 @@ __all__ = [
     "Field",
     "Force",
     "Gear",
+    "Gravity",
     "Ground",
     "Inertia",
     "Joint",
@@ -99,10 +122,12 @@ __all__ = [
     "harmonic_rise",
     "number",
     "parameters_in",
+    "plain_array",
     "plain_number",
     "polar",
     "polynomial345",
     "positive",
+    "shown",
     "spline",
     "trace",
     "vector",

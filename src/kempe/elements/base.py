@@ -19,11 +19,12 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from kempe.elements.numbers import Number, evaluate, number, positive
+from kempe.elements.numbers import Number, evaluate, number, positive, shown
+from kempe.elements.sealing import Sealed
 from kempe.errors import ModelError
 
 
-class Table:
+class Table(Sealed):
     """A cubic piecewise polynomial: the engine finds the interval, a kernel sees only the five numbers of a cubic."""
 
     WIDTH = 5  # left end of the interval and the four coefficients in powers of (x - left)
@@ -120,7 +121,7 @@ class Source:
         raise NotImplementedError
 
 
-class Field:
+class Field(Sealed):
     """A datum of an element; see the module text. The default is a field without coordinates, numbers or tables."""
 
     def parts(self) -> Iterable[Part]:
@@ -266,7 +267,7 @@ class Part(Field):
         return f"{type(self).__name__}({self.name!r})"
 
 
-class Element:
+class Element(Sealed):
     """A joint, driver, bar or force: named fields, and equations on their symbolic view.
 
     A subclass passes its fields to ``super().__init__`` and defines any of
@@ -309,7 +310,7 @@ class Element:
     #: True for elements that prescribe a motion; they are left out of the mobility count.
     drives: ClassVar[bool] = False
     #: Attributes the equations do not use (for drawings, say).
-    aside: ClassVar[frozenset[str]] = frozenset({"name", "rows", "fields", "auxiliary"})
+    aside: ClassVar[frozenset[str]] = frozenset({"name", "rows", "fields", "auxiliary", "_owner"})
 
     def __init__(self, name: str, **fields: Any) -> None:
         self.name = name
@@ -318,6 +319,9 @@ class Element:
         self.auxiliary: list[Part] = []
         for f in self.fields.values():
             self.auxiliary += [p for p in f.parts() if getattr(p, "owner", None) is self]
+
+    def _open(self) -> frozenset[str]:
+        return self.aside - Element.aside
 
     def phi(self, x: Any) -> Any:
         """The constraint equations, one for each of ``rows``."""
@@ -631,13 +635,25 @@ def check_switches(element: Element, switches: Sequence[Switch]) -> None:
             raise ModelError(f"{element.kind} '{element.name}': its switches name a {what} '{name}'; it has {there}")
 
 
+#: The longest name, in characters.
+LONGEST_NAME = 200
+
+
 def check_name(name: Any, what: str) -> str:
-    """A usable name: a non-empty string without the dot that separates names in results."""
+    """A usable name: a short line of text without dots, which separate names in results, and without braces."""
     if not isinstance(name, str) or not name.strip():
-        raise ModelError(f"a {what} needs a name: a non-empty string, not {name!r}")
+        raise ModelError(f"a {what} needs a name: a non-empty string, not {shown(name)}")
+    if len(name) > LONGEST_NAME:
+        raise ModelError(f"the name {shown(name)} is too long (at most {LONGEST_NAME} characters)")
     if "." in name:
         raise ModelError(f"the name '{name}' contains a dot, which separates part and quantity in results")
-    return name
+    if not name.isprintable() or name != name.strip():
+        raise ModelError(f"the name {name!r} begins or ends with a space, or has characters that cannot be shown")
+    if "{" in name or "}" in name:
+        raise ModelError(f"the name '{name}' contains a brace; braces enclose names in expressions")
+    if name == "t" and what in ("parameter", "coordinate", "angle coordinate"):
+        raise ModelError(f"a {what} cannot be called 't', which is the time in results and expressions")
+    return str(name)
 
 
 def signature_of(function: Any) -> int:

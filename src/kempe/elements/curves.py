@@ -21,7 +21,7 @@ from kempe.elements.base import (
 from kempe.elements.functions import Expression, called_on_symbols
 from kempe.elements.joints import attach
 from kempe.elements.motions import cubic_table
-from kempe.elements.numbers import Number, evaluate, number
+from kempe.elements.numbers import Number, evaluate, number, plain_array
 from kempe.elements.parts import Coordinate, Marker, as_carrier
 from kempe.elements.planar import Placed, column, cross, perpendicular
 from kempe.elements.quantities import as_marker
@@ -78,16 +78,13 @@ class curve_through(Curve):
     """A smooth curve (C2 cubic spline) through points; ``closed`` joins the last point to the first."""
 
     def __init__(self, points: Any, closed: bool = False) -> None:
-        try:
-            data = np.asarray(points, dtype=float)
-        except (TypeError, ValueError):
-            raise ModelError("curve_through needs a list of points (x, y)") from None
+        data = plain_array(points, "curve_through: the points")
         if data.ndim != 2 or data.shape[1] != 2 or len(data) < 3:
             raise ModelError(f"curve_through needs a list of at least three points (x, y), not shape {data.shape}")
         if closed and not np.array_equal(data[0], data[-1]):
             data = np.vstack([data, data[:1]])
         #: As given, for files.
-        self.given = {"points": points, "closed": closed}
+        self.given = {"points": plain_array(points, "curve_through").tolist(), "closed": bool(closed)}
         s = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(data, axis=0).T))))
         self._tables = [cubic_table(s, data[:, k], "curve_through", periodic=closed) for k in (0, 1)]
         super().__init__((0.0, float(s[-1])))

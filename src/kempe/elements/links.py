@@ -99,7 +99,7 @@ class RigidLink(Element):
             length=Positive(span, f"{what}: length"),
             places=[list(vector(p, f"{what}: place")) for p in places],
             inertial=inertial,
-            gravity=list(gravity) if inertial else [],
+            gravity=gravity if inertial else [],
         )
         self._has_inertia = bool(inertial)
 

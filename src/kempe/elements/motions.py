@@ -15,7 +15,7 @@ import numpy as np
 
 from kempe.elements.base import Field, Source, Table
 from kempe.elements.functions import scalar_expression
-from kempe.elements.numbers import Number, number, positive
+from kempe.elements.numbers import Number, number, plain_array, positive
 from kempe.errors import ModelError
 
 
@@ -118,10 +118,7 @@ def cubic_table(x: Any, y: Any, what: str, periodic: bool = False, ends: str = "
     """A C2 cubic spline through data as a table; ``ends`` as in scipy.interpolate.CubicSpline."""
     from scipy.interpolate import CubicSpline
 
-    try:
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what}: a spline needs two lists of numbers") from None
+    x, y = plain_array(x, f"{what}: the arguments"), plain_array(y, f"{what}: the values")
     if ends not in ("not-a-knot", "natural", "clamped"):
         raise ModelError(f"{what}: ends must be 'not-a-knot', 'natural' or 'clamped', not {ends!r}")
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
@@ -132,7 +129,13 @@ def cubic_table(x: Any, y: Any, what: str, periodic: bool = False, ends: str = "
         raise ModelError(f"{what}: the arguments of a spline must increase")
     if periodic and y[0] != y[-1]:
         raise ModelError(f"{what}: a periodic spline must end with the value it begins with")
-    fit = CubicSpline(x, y, bc_type="periodic" if periodic else ends)
+    try:
+        with np.errstate(all="ignore"):
+            fit = CubicSpline(x, y, bc_type="periodic" if periodic else ends)
+    except (ValueError, np.linalg.LinAlgError):
+        raise ModelError(f"{what}: no spline goes through these data, which are too far apart or too large") from None
+    if not np.isfinite(fit.c).all():
+        raise ModelError(f"{what}: no spline goes through these data, which are too far apart or too large")
     return Table(x, fit.c[::-1].T, float(x[-1] - x[0]) if periodic else 0.0)
 
 
@@ -143,7 +146,8 @@ class spline(Law):
         super().__init__()
         self.table = cubic_table(times, values, "spline", periodic, ends)
         #: As given, for files.
-        self.given = {"times": times, "values": values, "periodic": periodic, "ends": ends}
+        given = {"times": plain_array(times, "spline").tolist(), "values": plain_array(values, "spline").tolist()}
+        self.given = {**given, "periodic": bool(periodic), "ends": ends}
 
     def tables(self) -> Iterable[Table]:
         return (self.table,)

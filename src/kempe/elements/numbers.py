@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -19,7 +20,15 @@ Number: TypeAlias = "float | ca.SX"
 if hasattr(ca.GlobalOptions, "setNumpyMode"):
     ca.GlobalOptions.setNumpyMode(-1)
 
+#: No number of a model is larger than this, whatever the unit: squares and products leave the range of floats.
+LARGEST = 1e100
+
 _known: weakref.WeakValueDictionary[int, Parameter] = weakref.WeakValueDictionary()
+
+
+def named_symbol(name: str) -> ca.SX:
+    """A symbol that shows a name, whatever the name (CasADi takes brackets for a list of names)."""
+    return ca.SX.sym(name.replace("[", "(").replace("]", ")"))
 
 
 class Parameter(ca.SX):
@@ -29,14 +38,44 @@ class Parameter(ca.SX):
     Changing ``value`` rebuilds and recompiles nothing.
     """
 
-    def __init__(self, name: str, value: float, bounds: tuple[float, float] | None = None) -> None:
-        super().__init__(ca.SX.sym(name))
-        self.label = name
-        self.bounds = None if bounds is None else _checked_bounds(name, bounds)
+    def __init__(
+        self, name: str, value: float, bounds: tuple[float, float] | None = None, *, symbol: ca.SX | None = None
+    ) -> None:
+        super().__init__(named_symbol(name) if symbol is None else symbol)
+        self._label = name
+        self.bounds = bounds
         self.value = value
-        if self.bounds is not None and not self.bounds[0] <= self.value <= self.bounds[1]:
+        if symbol is None and self.bounds is not None and not self.bounds[0] <= self.value <= self.bounds[1]:
             raise ModelError(f"parameter '{name}': the value {self.value} is outside its bounds {self.bounds}")
         _known[self.element_hash()] = self
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return self._label
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the largest value of a design."""
+        return self._bounds
+
+    @bounds.setter
+    def bounds(self, bounds: tuple[float, float] | None) -> None:
+        self._bounds = None if bounds is None else _checked_bounds(self.label, bounds)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in ("value", "bounds", "this", "thisown") and not name.startswith("_"):
+            raise ModelError(f"'{name}' of parameter '{self.label}' cannot be assigned to; its value and bounds can")
+        super().__setattr__(name, value)
+
+    def __copy__(self) -> Parameter:
+        return self  # what makes it a parameter is that it is this one
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Parameter:
+        return self
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise ModelError(f"parameter '{self.label}' travels with its model: pickle the model, and ask it for it there")
 
     @property
     def value(self) -> float:
@@ -60,10 +99,10 @@ def plain_number(value: Any, what: str) -> float:
 
 
 def _checked_bounds(name: str, bounds: Any) -> tuple[float, float]:
-    try:
-        low, high = (float(b) for b in bounds)
-    except (TypeError, ValueError):
-        raise ModelError(f"parameter '{name}': bounds must be two numbers, not {bounds!r}") from None
+    given = plain_array(bounds, f"parameter '{name}': bounds")
+    if given.shape != (2,):
+        raise ModelError(f"parameter '{name}': bounds must be two numbers, not {shown(bounds)}")
+    low, high = given.tolist()
     if not low <= high:
         raise ModelError(f"parameter '{name}': the lower bound {low} is above the upper bound {high}")
     return low, high
@@ -119,25 +158,57 @@ def number(value: Any, what: str) -> Number:
         if value.numel() != 1:
             raise ModelError(f"{what} must be one number, not {value.numel()}")
         if not value.is_constant():
-            if not math.isfinite(evaluate([value])[0]):
-                raise ModelError(f"{what} is not finite at the present values of its parameters: {value}")
+            if not abs(evaluate([value])[0]) <= LARGEST:
+                raise ModelError(
+                    f"{what} is not finite, or beyond {LARGEST:g}, at the present values of its parameters: {value}"
+                )
             return ca.SX(value)
         value = float(value)
-    if isinstance(value, bool):
-        raise ModelError(f"{what} must be a number, not {value!r}")
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise ModelError(f"{what} must be a number, not {shown(value)}")
     try:
         value = float(value)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} must be a number, not {value!r}") from None
+    except OverflowError:
+        raise ModelError(f"{what} is too large") from None
+    except Exception:  # whatever an object of the user's says to being taken for a number
+        raise ModelError(f"{what} must be a number, not {shown(value)}") from None
     if not math.isfinite(value):
         raise ModelError(f"{what} must be finite, not {value!r}")
+    if abs(value) > LARGEST:
+        raise ModelError(f"{what} is too large: {value!r} is beyond {LARGEST:g}")
     return value
+
+
+def plain_array(values: Any, what: str) -> np.ndarray:
+    """Real numbers as a new array of floats; words, truth values and complex numbers are none."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind == "O":
+            given = np.array([plain_number(item, what) for item in given.ravel()]).reshape(given.shape)
+        if given.size and given.dtype.kind not in "iuf":
+            raise ModelError(f"{what} must be numbers, not {shown(values)}")
+        return np.array(given, dtype=float, order="C")
+    except ModelError:
+        raise
+    except MemoryError:
+        raise ModelError(f"{what}: these are more numbers than there is memory for") from None
+    except Exception:  # whatever objects of the user's say to being put into an array
+        raise ModelError(f"{what} must be numbers, not {shown(values)}") from None
+
+
+def shown(value: Any) -> str:
+    """What a user gave as it is shown in a message: not longer than a line, and never an error itself."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= 120 else text[:117] + "..."
 
 
 def positive(value: Any, what: str) -> Number:
     """A number that is above zero (at the present parameter values)."""
     checked = number(value, what)
-    if evaluate([checked])[0] <= 0:
+    if evaluate([checked])[0] < 1 / LARGEST:
         raise ModelError(f"{what} must be above zero, not {float(evaluate([checked])[0])!r}")
     return checked
 
@@ -159,10 +230,12 @@ def vector(value: Any, what: str, size: int = 2) -> tuple[Number, ...]:
     """A tuple of numbers of the right length."""
     if isinstance(value, ca.SX) and value.numel() == size and size > 1:
         value = [value[k] for k in range(size)]
+    if isinstance(value, (str, bytes, dict, set, frozenset)):
+        raise ModelError(f"{what} must be {size} numbers, not {shown(value)}")
     try:
-        items = list(value)
-    except TypeError:
-        raise ModelError(f"{what} must be {size} numbers, not {value!r}") from None
+        items = list(islice(value, 1000))
+    except Exception:
+        raise ModelError(f"{what} must be {size} numbers, not {shown(value)}") from None
     if len(items) != size:
         raise ModelError(f"{what} must be {size} numbers, not {len(items)}")
     return tuple(number(item, f"{what}[{k}]") for k, item in enumerate(items))

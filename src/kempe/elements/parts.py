@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Field, Part, Positive, Source
+from kempe.elements.base import DrawnSource, Element, Field, Group, Part, Positive, Scalar, Source
 from kempe.elements.numbers import Number, evaluate, number, vector
 from kempe.elements.planar import Placed, column, rotate
 from kempe.errors import ModelError
@@ -245,6 +245,17 @@ def as_carrier(value: Any, what: str) -> Carrier:
     return value
 
 
+class Gravity(Group):
+    """The acceleration of gravity: one for all parts of a mechanism, and the one thing of a model that may change."""
+
+    def __init__(self, values: tuple[Number, ...]) -> None:
+        super().__init__(Scalar(value) for value in values)
+
+    def change(self, values: tuple[Number, ...]) -> None:
+        """Take other values (for the model, which has its equations laid out anew)."""
+        vars(self)["fields"] = tuple(Scalar(value) for value in values)
+
+
 class Inertia(Element):
     """Kinetic energy of a body about its centre of mass, and its weight: eq. 2.3 of Haug, Wehage and Barman (1981)."""
 
@@ -254,7 +265,7 @@ class Inertia(Element):
             body=body,
             mass=Positive(mass, f"body '{body.name}': mass"),
             inertia=Positive(inertia, f"body '{body.name}': inertia"),
-            gravity=list(gravity),
+            gravity=gravity,
         )
 
     def kinetic(self, x: Any) -> Any:
@@ -269,7 +280,7 @@ class PointMass(Element):
 
     def __init__(self, name: str, point: Point, mass: Any, gravity: Any = (0.0, 0.0)) -> None:
         what = f"point '{point.name}': mass"
-        super().__init__(name, point=point, mass=Positive(mass, what), gravity=list(gravity))
+        super().__init__(name, point=point, mass=Positive(mass, what), gravity=gravity)
 
     def kinetic(self, x: Any) -> Any:
         return x.mass * ca.sumsqr(x.d(x.point.r)) / 2

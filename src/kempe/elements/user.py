@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Element, Field, Group, KernelSource, Source, signature_of
+from kempe.elements.base import Element, Field, Group, KernelSource, Source, check_name, signature_of
 from kempe.elements.functions import Expression, called_on_symbols
+from kempe.elements.numbers import shown
 from kempe.elements.parts import Body, Carrier, Coordinate, Marker, PlacedBody, plain
 from kempe.elements.planar import Placed, angle_beyond, cross
 from kempe.elements.quantities import Angle, Seen, as_marker, drawn_value
@@ -85,6 +86,10 @@ class UserConstraint(UserElement):
         n = self.fields["body"].value.numel()  # type: ignore[attr-defined]
         if n == 0:
             raise ModelError(f"{what}: the function returned no equation")
+        if rows is not None:
+            if isinstance(rows, str) or not isinstance(rows, Iterable):
+                raise ModelError(f"{what}: rows must be a list of names, not {shown(rows)}")
+            rows = [check_name(row, "row") for row in rows]
         self.rows = tuple(rows) if rows is not None else ("value",) if n == 1 else tuple(str(k + 1) for k in range(n))
         if len(self.rows) != n or len(set(self.rows)) != n:
             raise ModelError(f"{what}: {n} equations need {n} different row names, not {list(self.rows)}")

@@ -10,6 +10,9 @@ from pydantic import ValidationError
 from kempe.model.schema import ANALYSES, OutputsSpec, document_model, verbs
 from kempe.model.yaml_lines import Lines
 
+#: So many mistakes of form are told; who made more has made one of another kind.
+MOST_FINDINGS = 200
+
 
 class Document:
     """A checked file: its data, and where each entry stands."""
@@ -27,7 +30,10 @@ class Document:
 def validation_findings(error: ValidationError, data: Any, document: Document) -> list[str]:
     """Each mistake of form once, with its line and the user's name for the thing."""
     found: dict[tuple[Any, ...], str] = {}
-    for item in error.errors():
+    for item in error.errors(include_url=False, include_context=False):
+        if len(found) >= MOST_FINDINGS:
+            found[()] = f"{document.where}: and more of the kind; correct these first"
+            break
         path = tuple(item["loc"])
         while path and path not in document.lines and item["type"] != "missing":
             path = path[:-1]  # pydantic appends which member of a union it tried

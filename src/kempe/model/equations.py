@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -38,6 +37,11 @@ class EquationsModel(Model):
         super().__init__(name)
         if isinstance(coordinates, str):
             raise ModelError(f"equations '{name}': coordinates must be a list of names, not one string")
+        if not isinstance(coordinates, Iterable):
+            raise ModelError(f"equations '{name}': coordinates must be a list of names, not {el.shown(coordinates)}")
+        coordinates = coordinates if isinstance(coordinates, Mapping) else list(coordinates)
+        for key in coordinates:
+            el.check_name(key, "coordinate")
         starts = dict(coordinates) if isinstance(coordinates, Mapping) else dict.fromkeys(coordinates, 0.0)
         if not starts:
             raise ModelError(f"equations '{name}': there must be at least one coordinate")
@@ -58,22 +62,35 @@ class EquationsModel(Model):
         self.add(el.SystemEquations("equations", parts, rows, list(self.parameters.values()), symbols))
 
 
-class _Names(SimpleNamespace):
-    """Named scalars that can also be reached by index."""
+class _Names:
+    """Named scalars as attributes, by index, and (where a name is no identifier) by name in brackets."""
 
-    def __init__(self, **named: Any) -> None:
-        super().__init__(**named)
-        self.__values = list(named.values())
+    __slots__ = ("_named",)
 
-    def __getitem__(self, k: int) -> Any:
-        return self.__values[k]
+    def __init__(self, named: dict[str, Any]) -> None:
+        object.__setattr__(self, "_named", named)
+
+    def __getattribute__(self, name: str) -> Any:
+        named = object.__getattribute__(self, "_named")
+        if name in named:
+            return named[name]
+        if name.startswith("__"):
+            return object.__getattribute__(self, name)
+        raise AttributeError(f"there is no '{name}'; there are {', '.join(named) or 'none'}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise ModelError(f"'{name}' is given; it cannot be assigned to")
+
+    def __getitem__(self, key: int | str) -> Any:
+        named = object.__getattribute__(self, "_named")
+        return named[key] if isinstance(key, str) else list(named.values())[key]
 
     def __len__(self) -> int:
-        return len(self.__values)
+        return len(object.__getattribute__(self, "_named"))
 
 
 def _named(symbols: ca.SX, names: Sequence[str]) -> _Names:
-    return _Names(**{name: symbols[k] for k, name in enumerate(names)})
+    return _Names({name: symbols[k] for k, name in enumerate(names)})
 
 
 def _constraints(name: str, function: Any, q: Any, t: Any, p: Any) -> tuple[list[str], ca.SX | None]:

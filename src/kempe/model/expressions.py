@@ -2,6 +2,9 @@
 
 Allowed: numbers, names, ``part.coordinate``, names in braces (``{rod length}``) where they are not identifiers, the
 operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, and the functions in ``FUNCTIONS``.
+
+Some names belong to the place where an expression stands (``t``, the time): they come first, and a name of the user's
+that is spelled alike is meant where it stands in braces.
 """
 
 from __future__ import annotations
@@ -9,7 +12,9 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+import unicodedata
+import warnings
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import casadi as ca
@@ -55,24 +60,34 @@ _COMPARE: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-def parse(text: str, names: Mapping[str, Any]) -> ca.SX:
-    """An expression in terms of the given names; raises ModelError with one sentence when it is not one."""
+def parse(text: str, names: Mapping[str, Any], own: Mapping[str, Any] | None = None) -> ca.SX:
+    """An expression in terms of the given names; raises ModelError with one sentence when it is not one.
+
+    ``own`` are the names that belong to the place where it stands.
+    """
     if len(text) > LONGEST:
         raise ModelError(f"an expression of {len(text)} characters is too long (at most {LONGEST})")
-    braced: list[str] = []
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    if _depth(text) > DEEPEST:
+        raise ModelError(f"too many nested or joined terms in '{shown}'")
+    own, mark = own or {}, "_"
+    braced: dict[str, str] = {}
+    while mark in unicodedata.normalize("NFKC", text):  # a word that the user did not write
+        mark += "_"
 
     def placeholder(match: re.Match[str]) -> str:
-        braced.append(match.group(1))
-        return f" __name{len(braced) - 1}__ "
+        name = match.group(1)
+        braced[f"{mark}{len(braced)}"] = name
+        return f" {mark}{len(braced) - 1} "
 
     plain = re.sub(r"\{([^{}]*)\}", placeholder, text)
-    shown = text if len(text) <= 60 else text[:57] + "..."
     try:
-        tree = ast.parse(plain.strip(), mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(plain.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ModelError(f"'{shown}' is not an expression") from None
-    lookup = {**CONSTANTS, **names, **{f"__name{k}__": names.get(name) for k, name in enumerate(braced)}}
-    reader = _Reader(lookup, braced, names)
+    reader = _Reader({**names, **own}, {key: names.get(name, own.get(name)) for key, name in braced.items()}, braced)
     try:
         value = ca.SX(reader.read(tree.body, 0))
     except ModelError as error:
@@ -86,6 +101,15 @@ def parse(text: str, names: Mapping[str, Any]) -> ca.SX:
     return value
 
 
+def _depth(text: str) -> int:
+    """How deeply brackets are nested."""
+    deepest = now = 0
+    for character in text:
+        now = max(0, now + (character in "([") - (character in ")]"))
+        deepest = max(deepest, now)
+    return deepest
+
+
 def _finite(value: ca.SX) -> bool:
     """Whether every constant in an expression is finite."""
     function = ca.Function("f", [ca.vertcat(ca.SX(0, 1), *ca.symvar(value))], [value])
@@ -96,8 +120,12 @@ def _finite(value: ca.SX) -> bool:
 class _Reader:
     """Walks a syntax tree, refusing everything that is not listed."""
 
-    def __init__(self, lookup: Mapping[str, Any], braced: Sequence[str], names: Mapping[str, Any]) -> None:
-        self.lookup, self.braced, self.names = lookup, braced, names
+    def __init__(self, names: Mapping[str, Any], enclosed: Mapping[str, Any], braced: Mapping[str, str]) -> None:
+        # words are read in their compatibility form: a micro sign is a Greek letter
+        odd = {name: value for name, value in names.items() if not name.isascii()}
+        alike = {unicodedata.normalize("NFKC", name): value for name, value in odd.items()}
+        self.lookup = {**CONSTANTS, **alike, **names, **enclosed}
+        self.names, self.braced = names, braced
         self.nodes = 0
 
     def read(self, node: ast.AST, depth: int) -> Any:
@@ -125,7 +153,7 @@ class _Reader:
     def _find(self, name: str) -> Any:
         value = self.lookup.get(name)
         if value is None:
-            shown = self.braced[int(name[6:-2])] if re.fullmatch(r"__name\d+__", name) else name
+            shown = self.braced.get(name, name)
             known = ", ".join(list(self.names)[:12]) or "none"
             raise ModelError(f"unknown name '{shown}' (known: {known})")
         return ca.SX(value)
@@ -200,10 +228,13 @@ _WRITTEN: dict[int, str] = {
 }
 
 
-def write(expression: Any, symbols: Sequence[ca.SX], names: Sequence[str]) -> str:
+def write(expression: Any, names: Mapping[str, ca.SX], own: Mapping[str, ca.SX] | None = None) -> str:
     """A scalar expression as text that ``parse`` reads back to the same expression."""
     if not isinstance(expression, ca.SX):
         return repr(float(expression))
+    own = own or {}
+    written = [*(written_name(name, own) for name in names), *map(written_name, own)]
+    symbols = [*names.values(), *own.values()]
     function = ca.Function("f", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(expression)])
     work: dict[int, str] = {}
     result = "0.0"
@@ -211,7 +242,7 @@ def write(expression: Any, symbols: Sequence[ca.SX], names: Sequence[str]) -> st
         op = function.instruction_id(k)
         to, of = function.instruction_output(k), function.instruction_input(k)
         if op == ca.OP_INPUT:
-            work[to[0]] = written_name(names[of[1]])
+            work[to[0]] = written[of[1]]
         elif op == ca.OP_CONST:
             value = function.instruction_constant(k)
             work[to[0]] = repr(value) if value >= 0 else f"({value!r})"
@@ -238,12 +269,10 @@ def _wrapped(text: str) -> bool:
     return False
 
 
-def written_name(name: str) -> str:
-    """A name as it stands in an expression: as it is if it reads as one, in braces otherwise."""
-    simple = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", name)
-    reserved = (
-        name in CONSTANTS or name in FUNCTIONS or name.split(".")[0] in ("and", "or", "not", "if", "else", "is", "in")
-    )
+def written_name(name: str, own: Collection[str] = ()) -> str:
+    """A name as it stands in an expression: as it is if it reads as one and is not taken, in braces otherwise."""
+    simple = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", name) and unicodedata.normalize("NFKC", name) == name
+    reserved = name in own or name in CONSTANTS or name in FUNCTIONS
     return name if simple and not reserved and not _keyword(name) else "{" + name + "}"
 
 

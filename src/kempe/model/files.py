@@ -12,10 +12,12 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from kempe import elements as el
+from kempe.disk import read_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.motions import spline
+from kempe.elements.numbers import named_symbol
 from kempe.elements.quantities import Angle, Displacement, Distance
-from kempe.errors import ModelError
+from kempe.errors import FileError, ModelError
 from kempe.model.documents import Document, validation_findings
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import parse
@@ -23,7 +25,7 @@ from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, ParameterSpec, document_model, role
 from kempe.model.writing import describe, save, text_of
-from kempe.model.yaml_lines import load_yaml
+from kempe.model.yaml_lines import LARGEST, load_yaml
 
 __all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_of"]
 
@@ -31,9 +33,9 @@ __all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_o
 def read(path: str | Path) -> Document:
     """Read and check a file; raises ModelError with all findings, each with its line."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ModelError(f"{path}: {error.strerror or 'cannot be read'}") from None
+        text = read_whole(path, LARGEST).decode("utf-8")
+    except FileError as error:
+        raise ModelError(str(error)) from None
     except UnicodeDecodeError:
         raise ModelError(f"{path}: this is not a text file in UTF-8") from None
     return read_text(text, str(path))
@@ -68,7 +70,9 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
     except ValidationError:
         return []
     names = [arguments.get("name") for k in broken for arguments in _mappings(items[int(k)])]
-    lines = {("model", i, *path[2:]): line for path, line in document.lines.items() for i in _places(path, kept)}
+    place = {k: i for i, k in enumerate(kept)}
+    own = {path: line for path, line in document.lines.items() if path[:1] == ("model",) and path[1:2]}
+    lines = {("model", place[path[1]], *path[2:]): line for path, line in own.items() if path[1] in place}
     try:
         build(
             Document(partial_data, {**document.lines, **lines}, document.where), MechanismModel, EquationsModel, names
@@ -80,10 +84,6 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
 
 def _mappings(item: Any) -> list[dict[str, Any]]:
     return [value for value in item.values() if isinstance(value, dict)] if isinstance(item, dict) else []
-
-
-def _places(path: tuple[Any, ...], kept: list[int]) -> list[int]:
-    return [kept.index(path[1])] if len(path) > 1 and path[0] == "model" and path[1] in kept else []
 
 
 def build(
@@ -100,11 +100,13 @@ def build(
         return _build_equations(document, equations)
     findings: list[str] = []
     try:
-        model = mechanism(data.name, gravity=tuple(data.gravity or (0.0, 0.0)))
+        model = mechanism(data.name)
     except ModelError as error:
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
     for name, given in data.parameters.items():
         _collect(findings, document, ("parameters", name), partial(_add_parameter, model, name, given))
+    if data.gravity is not None:
+        _collect(findings, document, ("gravity",), partial(_set_gravity, model, data.gravity))
     failed = {name for name in broken if isinstance(name, str)}
     for k, item in enumerate(data.model):
         chosen = {verb: arguments for verb, arguments in item if arguments is not None}
@@ -140,6 +142,10 @@ def _add_parameter(model: Model, name: str, given: Any) -> None:
         model.parameter(name, given.value, given.bounds)
     else:
         model.parameter(name, given)
+
+
+def _set_gravity(model: MechanismModel, given: Any) -> None:
+    model.gravity = _Builder(model, set())._vector(given)
 
 
 class _Builder:
@@ -229,7 +235,7 @@ class _Builder:
     def _law(self, value: Any) -> Any:
         if isinstance(value, str):
             t = ca.SX.sym("t")
-            expression = parse(value, {**self.names, "t": t})
+            expression = parse(value, self.names, {"t": t})
             return lambda time: ca.substitute([expression], [t], [ca.SX(time)])[0]
         if not isinstance(value, dict):
             return value
@@ -248,8 +254,8 @@ class _Builder:
     def _characteristic(self, value: Any, name: str, measured: str) -> Any:
         if isinstance(value, dict):
             return self._law(value)
-        own = {full: ca.SX.sym(full) for full in (f"{name}.{measured}", f"{name}.rate", "t")}
-        expression = parse(value, {**self.names, **own})
+        own = {full: named_symbol(full) for full in (f"{name}.{measured}", f"{name}.rate", "t")}
+        expression = parse(value, self.names, own)
         return lambda *now: ca.substitute([expression], list(own.values()), [ca.SX(v) for v in now])[0]
 
     def _curve(self, value: Any) -> Any:
@@ -257,7 +263,7 @@ class _Builder:
         if name == "curve_through":
             return curve_through(**data)
         s = ca.SX.sym("s")
-        point = [parse(str(data[c]), {**self.names, "s": s}) for c in ("x", "y")]
+        point = [parse(str(data[c]), self.names, {"s": s}) for c in ("x", "y")]
         low, high = (el.plain_number(x, "the span of a curve") for x in data.get("span", (0.0, 2 * np.pi)))
         return curve(lambda u: ca.substitute(point, [s], [ca.SX(u)]), span=(low, high))
 
@@ -294,11 +300,11 @@ class _Builder:
         The function takes the values of those coordinates, then their rates if these are allowed, then the time.
         """
         coordinates = self._coordinates()
-        values = {full: ca.SX.sym(full) for full in coordinates}
-        speeds = {rate: ca.SX.sym(rate) for _, _, rate in coordinates.values()} if rates else {}
+        values = {full: named_symbol(full) for full in coordinates}
+        speeds = {rate: named_symbol(rate) for _, _, rate in coordinates.values()} if rates else {}
         t = ca.SX.sym("t")
         try:
-            written = [parse(text, {**self.names, **values, **speeds, "t": t}) for text in texts]
+            written = [parse(text, {**self.names, **values, **speeds}, {"t": t}) for text in texts]
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from None
         hashes = {s.element_hash() for e in written for s in ca.symvar(e)}
@@ -318,9 +324,9 @@ def _build_equations(document: Document, make: Callable[..., Any]) -> Any:
     spec = data.equations
     parameters = {n: v.value if isinstance(v, ParameterSpec) else v for n, v in data.parameters.items()}
 
-    def expression(text: Any, q: Any, p: Any, extra: Mapping[str, Any]) -> Any:
-        named = {**dict(zip(spec.coordinates, q, strict=True)), **dict(zip(parameters, p, strict=True)), **extra}
-        return parse(text, named) if isinstance(text, str) else text
+    def expression(text: Any, q: Any, p: Any, own: Mapping[str, Any], **more: Any) -> Any:
+        named = {**dict(zip(spec.coordinates, q, strict=True)), **dict(zip(parameters, p, strict=True)), **more}
+        return parse(text, named, own) if isinstance(text, str) else text
 
     def rates(v: Any) -> dict[str, Any]:
         return {f"{name}.v": value for name, value in zip(spec.coordinates, v, strict=True)}
@@ -331,7 +337,7 @@ def _build_equations(document: Document, make: Callable[..., Any]) -> Any:
     if spec.mass is not None:
         options["mass"] = lambda q, p: [[expression(e, q, p, {}) for e in row] for row in spec.mass]
     if spec.force is not None:
-        options["force"] = lambda q, v, t, p: [expression(e, q, p, {"t": t, **rates(v)}) for e in spec.force]
+        options["force"] = lambda q, v, t, p: [expression(e, q, p, {"t": t}, **rates(v)) for e in spec.force]
     try:
         return make(data.name, spec.coordinates, parameters=parameters, **options)
     except ModelError as error:

@@ -7,8 +7,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import casadi as ca
+import numpy as np
+
 from kempe import elements as el
 from kempe.elements.base import kind_of
+from kempe.elements.forces import characteristic
+from kempe.elements.sealing import seal
 from kempe.errors import ModelError
 from kempe.model.model import Model
 
@@ -27,7 +32,7 @@ def recorded(method: Callable[Concatenate[MechanismModel, P], R]) -> Callable[Co
         result = method(self, *args, **kwargs)
         arguments = dict(signature.bind(self, *args, **kwargs).arguments)
         arguments.pop("self", None)
-        self.recipe.append((method.__name__, {**arguments.pop("options", {}), **arguments}))
+        self._record(method.__name__, {**arguments.pop("options", {}), **arguments})
         return result
 
     wrapper.recorded = True  # type: ignore[attr-defined]
@@ -48,7 +53,7 @@ def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E
 
     def remembering(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> E:
         result = method(self, *args, **kwargs)
-        self.recipe.append((verb_of(element), _named_arguments(element, args, kwargs)))
+        self._record(verb_of(element), _named_arguments(element, args, kwargs))
         return result
 
     remembering.__doc__ = element.__doc__
@@ -78,6 +83,20 @@ def verb_of(element: Any) -> str:
     return short.get(element.__name__, kind_of(element).replace(" ", "_"))
 
 
+def _as_given(key: str, value: Any) -> Any:
+    """An argument as it is now: what the user does to lists and arrays afterwards is not what was said.
+
+    Functions are kept as the expressions they return, which can be written and sent to other processes.
+    """
+    if isinstance(value, (list, tuple)):
+        return [_as_given(key, item) for item in value]
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.ndim else value.item()
+    if not callable(value) or isinstance(value, (ca.SX, el.Field)):
+        return value
+    return characteristic(value, "", key)[1] if key == "law" else el.motions.traced(value, key)
+
+
 def _named_arguments(element: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     return dict(inspect.signature(element).bind(*args, **kwargs).arguments)
 
@@ -85,14 +104,35 @@ def _named_arguments(element: Any, args: Any, kwargs: Any) -> dict[str, Any]:
 class MechanismModel(Model):
     """A planar mechanism: parts and the joints and drivers between them."""
 
+    ground: el.Ground
+
     def __init__(self, name: str = "mechanism", *, gravity: Any = (0.0, 0.0), dim: int = 2) -> None:
         if dim != 2:
             raise ModelError(f"mechanism '{name}': only planar mechanisms (dim=2) exist so far, not dim={dim!r}")
         super().__init__(name)
-        self.gravity = el.vector(gravity, f"mechanism '{name}': gravity")
-        self.ground = el.Ground()
-        #: The builder calls in order: what a file has to say.
-        self.recipe: list[tuple[str, dict[str, Any]]] = []
+        self._gravity = el.Gravity(el.vector(gravity, f"mechanism '{name}': gravity"))
+        vars(self)["ground"] = seal(el.Ground(), self.name)
+        self._recipe: list[tuple[str, dict[str, Any]]] = []
+
+    @property
+    def gravity(self) -> tuple[el.Number, ...]:
+        """The acceleration of gravity of all parts, those that are there and those to come; it may be assigned to."""
+        return tuple(self._gravity.data())
+
+    @gravity.setter
+    def gravity(self, gravity: Any) -> None:
+        values = el.vector(gravity, f"mechanism '{self.name}': gravity")
+        self._own_parameters(values, "gravity")
+        self._gravity.change(values)
+        self._changed()
+
+    @property
+    def recipe(self) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """The builder calls in order: what a file has to say."""
+        return tuple(self._recipe)
+
+    def _record(self, verb: str, arguments: dict[str, Any]) -> None:
+        self._recipe.append((verb, {k: _as_given(k, value) for k, value in arguments.items() if k != "function"}))
 
     # --- parts -------------------------------------------------------------------------------------------------
 
@@ -107,7 +147,7 @@ class MechanismModel(Model):
         if mass is not None or inertia is not None:
             if mass is None or inertia is None:
                 raise ModelError(f"body '{name}': give both mass and inertia, or neither")
-            inertial = el.Inertia(f"{name}.inertia", body, mass, inertia, self.gravity)
+            inertial = el.Inertia(f"{name}.inertia", body, mass, inertia, self._gravity)
         return self._with_inertia(body, "body", inertial)
 
     def _with_inertia(self, part: P_, kind: str, inertial: el.Element | None) -> P_:
@@ -116,25 +156,25 @@ class MechanismModel(Model):
             self._own_parameters(inertial.data(), f"{kind} '{part.name}'")
         self.add_part(part, kind)
         if inertial is not None:
-            self.elements[inertial.name] = inertial
+            self._put("elements", inertial.name, inertial)
         return part
 
     @recorded
     def point(self, name: str, at: Any = (0.0, 0.0), *, fixed: str = "", mass: Any = None) -> el.Point:
         """A point in natural coordinates, shared by the bars that meet there; ``fixed="xy"`` nails it down."""
         point = el.Point(name, at, fixed)
-        inertial = None if mass is None else el.PointMass(f"{name}.mass", point, mass, self.gravity)
+        inertial = None if mass is None else el.PointMass(f"{name}.mass", point, mass, self._gravity)
         return self._with_inertia(point, "point", inertial)
 
     @recorded
     def bar(self, name: str, first: el.Point, second: el.Point, **options: Any) -> el.Bar:
         """A rigid bar between two points; options: ``length``, ``mass`` (uniform), ``centre``, ``inertia``."""
-        return self.add(el.RigidLink(name, (first, second), gravity=self.gravity, **options)).carrier
+        return self.add(el.RigidLink(name, (first, second), gravity=self._gravity, **options)).carrier
 
     @recorded
     def plate(self, name: str, *points: el.Point, **options: Any) -> el.Bar:
         """A rigid link through three or more points; ``places`` gives those after the second in the link's axes."""
-        return self.add(el.RigidLink(name, points, gravity=self.gravity, **options)).carrier
+        return self.add(el.RigidLink(name, points, gravity=self._gravity, **options)).carrier
 
     @recorded
     def coordinate(self, name: str, start: Any = 0.0) -> el.Coordinate:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,11 @@ import numpy as np
 import yaml
 
 from kempe import elements as el
+from kempe.disk import write_whole
 from kempe.elements.curves import curve, curve_through
-from kempe.elements.forces import characteristic
+from kempe.elements.functions import Expression
 from kempe.elements.motions import Law, spline, traced
+from kempe.elements.numbers import number
 from kempe.elements.quantities import Angle, Displacement, Distance, Measure
 from kempe.elements.user import UserConstraint, UserForce
 from kempe.errors import ModelError
@@ -54,8 +54,7 @@ class _Writer:
 
     def __init__(self, model: MechanismModel) -> None:
         self.model = model
-        self.symbols = [ca.SX(p) for p in model.parameters.values()]
-        self.names = list(model.parameters)
+        self.names = {name: ca.SX(p) for name, p in model.parameters.items()}
 
     def call(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         name = arguments["name"]
@@ -69,27 +68,24 @@ class _Writer:
         kind = role(verb, key)
         if kind == "characteristic":
             return self._characteristic(value, name, MEASURED[verb])
-        if kind == "laws":
-            return [self._law(value[k], key) for k in (0, 1)]
-        return self._law(value, key) if kind == "law" else self.value(value)
-
-    def _law(self, value: Any, name: str) -> Any:
-        return self.value(traced(value, name) if callable(value) and not isinstance(value, ca.SX) else value)
+        return self.value(value)
 
     def _characteristic(self, law: Any, name: str, measured: str) -> Any:
-        _, function = characteristic(law, measured, name)
-        if function is None:
+        if not isinstance(law, Expression):
             return self.value(law)
-        names = [f"{name}.{measured}", f"{name}.rate", "t", *self.names]
-        return write(function.value, [*function.own, *self.symbols], names)
+        function = law
+        own = dict(zip((f"{name}.{measured}", f"{name}.rate", "t"), function.own, strict=True))
+        return write(function.value, self.names, own)
 
     def value(self, value: Any) -> Any:
         if value is None or isinstance(value, (str, bool)):
             return value
         if isinstance(value, ca.SX):
-            return float(value) if value.is_constant() else write(value, self.symbols, self.names)
-        if isinstance(value, (int, float, np.number)):
-            return value.item() if isinstance(value, np.number) else value
+            return float(value) if value.is_constant() else write(value, self.names)
+        if isinstance(value, np.number):
+            return value.item()
+        if isinstance(value, (int, float)):
+            return value
         if isinstance(value, (tuple, list, np.ndarray)):
             return [self.value(item) for item in value]
         return self._object(value)
@@ -108,7 +104,7 @@ class _Writer:
             if isinstance(value, kind):
                 return {kind.__name__.lower(): [self.value(end) for end in value.fields]}
         if isinstance(value, traced):
-            return write(value.expression.value, [*value.expression.own, *self.symbols], ["t", *self.names])
+            return write(value.expression.value, self.names, {"t": value.expression.own[0]})
         if isinstance(value, spline):
             return {"spline": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, Law):
@@ -116,11 +112,11 @@ class _Writer:
         if isinstance(value, curve_through):
             return {"curve_through": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, curve):
-            x, y = (write(value.point[k], [value.s, *self.symbols], ["s", *self.names]) for k in (0, 1))
+            x, y = (write(value.point[k], self.names, {"s": value.s}) for k in (0, 1))
             return {"curve": {"x": x, "y": y, "span": list(value.span)}}
-        if hasattr(value, "name"):
+        if isinstance(getattr(value, "name", None), str):
             return value.name
-        raise ModelError(f"{value!r} cannot be written to a file")
+        return number(value, "what is written to a file")
 
     def _constraint(self, name: str) -> dict[str, Any]:
         element = self.model.elements[name]
@@ -141,9 +137,10 @@ class _Writer:
         values = [ca.SX(v) for v in element.data()]
         written = ca.substitute([result], [source.p], [ca.vertcat(ca.SX(0, 1), *values)])[0] if values else result
         names = [full for part in element.parts() for full in part.names()]
-        symbols = [*ca.vertsplit(source.q), *ca.vertsplit(source.v), source.t, *self.symbols]
-        labels = [*(full[0] for full in names), *(full[1] for full in names), "t", *self.names]
-        return [write(written[k], symbols, labels) for k in range(written.numel())]
+        symbols = [*ca.vertsplit(source.q), *ca.vertsplit(source.v)]
+        labels = [*(full[0] for full in names), *(full[1] for full in names)]
+        known = {**dict(zip(labels, symbols, strict=True)), **self.names}
+        return [write(written[k], known, {"t": source.t}) for k in range(written.numel())]
 
 
 def _describe_equations(model: EquationsModel) -> dict[str, Any]:
@@ -151,15 +148,16 @@ def _describe_equations(model: EquationsModel) -> dict[str, Any]:
     assert isinstance(element, el.SystemEquations)
     names = list(model.parts)
     q, v, t, p, phi, mass, force = element.expressions
-    symbols = [*ca.vertsplit(q), *ca.vertsplit(v), t, *(ca.vertsplit(p) if p.numel() else [])]
-    labels = [*names, *(f"{n}.v" for n in names), "t", *model.parameters]
+    symbols = [*ca.vertsplit(q), *ca.vertsplit(v), *(ca.vertsplit(p) if p.numel() else [])]
+    labels = [*names, *(f"{n}.v" for n in names), *model.parameters]
+    known, own = dict(zip(labels, symbols, strict=True)), {"t": t}
     data: dict[str, Any] = {"coordinates": {n: float(part.start[0]) for n, part in model.parts.items()}}
     if phi is not None:
-        data["constraints"] = {row: write(phi[k], symbols, labels) for k, row in enumerate(element.rows)}
+        data["constraints"] = {row: write(phi[k], known, own) for k, row in enumerate(element.rows)}
     if mass is not None:
-        data["mass"] = [[write(mass[i, j], symbols, labels) for j in range(len(names))] for i in range(len(names))]
+        data["mass"] = [[write(mass[i, j], known, own) for j in range(len(names))] for i in range(len(names))]
     if force is not None:
-        data["force"] = [write(force[k], symbols, labels) for k in range(len(names))]
+        data["force"] = [write(force[k], known, own) for k in range(len(names))]
     return data
 
 
@@ -194,14 +192,4 @@ def text_of(data: Mapping[str, Any]) -> str:
 
 def save(model: Model, path: str | Path, **more: Any) -> Path:
     """Write a model to a file (whole or not at all); ``more`` may hold analyses and outputs."""
-    target = Path(path)
-    text = text_of({**describe(model), **more})
-    handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return target
+    return write_whole(path, text_of({**describe(model), **more}).encode())

@@ -21,16 +21,33 @@ def load_yaml(text: str, where: str) -> tuple[Any, Lines]:
         raise ModelError(f"{where}: {len(text)} characters are too many (at most {LARGEST})")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        _check_size(text, where, loader)
         node = yaml.compose(text, Loader=loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or "this is not YAML"
         raise ModelError(f"{where}{line}: {problem}") from None
+    except ModelError:
+        raise
     except (RecursionError, ValueError):
         raise ModelError(f"{where}: this is not YAML that can be read") from None
     lines: Lines = {}
     return _Reader(where, lines, loader).read(node, (), 0), lines
+
+
+def _check_size(text: str, where: str, loader: Any) -> None:
+    """Stop at the first entry that is too deep or one too many, before nodes are made of them, which recurses."""
+    depth = count = 0
+    for event in yaml.parse(text, Loader=loader):
+        if isinstance(event, yaml.NodeEvent):
+            count += 1
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST + 1 or count > MOST_NODES:
+            raise ModelError(f"{where}:{event.start_mark.line + 1}: too deeply nested or too large")
 
 
 class _Reader:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kempe.disk import as_path, replacing
 from kempe.elements import Carrier, Marker, RigidLink
 from kempe.elements.quantities import as_quantity
 from kempe.errors import KempeError, ModelError
@@ -18,7 +19,7 @@ from kempe.model import EquationsModel, MechanismModel, Model, files
 from kempe.results.energy import PARTS, Energies
 from kempe.results.reactions import Loads, Reaction
 from kempe.results.storage import FORMAT, encoded, gathered, histories, read_netcdf, write_netcdf
-from kempe.system import compiled
+from kempe.system import System, compiled
 from kempe.system.measures import motion
 from kempe.system.replay import Replay, States
 
@@ -96,6 +97,25 @@ class Result:
     series: dict[str, np.ndarray] = field(default_factory=dict)
     initial: Any = None
     _kept: Loads | None = field(default=None, init=False, compare=False)
+    _system: System | None = field(default=None, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        system = None if self.model is None else self.model.compiled
+        if system is not None and self.model is not None and system.version == self.model.version:
+            self._system = system  # what the model becomes later is not what this was computed with
+
+    @property
+    def _stale(self) -> bool:
+        """Whether the model was changed since."""
+        return self.model is not None and self._system is not None and self._system.version != self.model.version
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but compiled things; where the model was changed since, what was derived with it goes in its place."""
+        state = {**vars(self), "_kept": None, "_system": None}
+        if self._stale:
+            own = {name for triple in self.columns for name in triple}
+            state |= {"model": None, "series": {name: self.array(name) for name in self.names if name not in own}}
+        return state
 
     @property
     def names(self) -> list[str]:
@@ -156,7 +176,7 @@ class Result:
         """What can be derived with the model; None where there is none, or one with other coordinates."""
         if self.model is None:
             return None
-        system = compiled(self.model)
+        system = self._compiled()
         if self._kept is None or self._kept.replay.system is not system:
             if system.names != self.columns:
                 return None
@@ -170,7 +190,14 @@ class Result:
         return self._kept
 
     def _parameters(self) -> np.ndarray:
-        return self._known_model().parameter_vector(self.provenance.get("parameters"))
+        vector = self._known_model().parameter_vector(self.provenance.get("parameters"))
+        return vector[: len(self._compiled().parameters)]
+
+    def _compiled(self) -> System:
+        """The equations this was computed with."""
+        if self._system is None:
+            self._system = compiled(self._known_model())
+        return self._system
 
     # --- anything else that moves --------------------------------------------------------------------------------
 
@@ -186,7 +213,7 @@ class Result:
         return self._motion(as_quantity(quantity, "what is measured"))
 
     def _motion(self, what: Any) -> Motion:
-        system = compiled(self._known_model())
+        system = self._compiled()
         return Motion(self.t, *motion(system, what, self._parameters(), self.q, self.v, self.a))
 
     def _carrier(self, name: str) -> Any:
@@ -232,16 +259,12 @@ class Result:
 
     def to_csv(self, path: str | Path, names: Sequence[str] | None = None) -> Path:
         """Write histories (all, or the named ones) with a header line, every digit kept."""
-        import os
-
-        chosen = list(names) if names is not None else self.names
+        chosen = self.names if names is None else [names] if isinstance(names, str) else list(names)
         table = np.column_stack([self.t, *(self.array(name) for name in chosen)])
-        target = Path(path)
-        header = ",".join(f'"{c}"' if "," in c else c for c in ["t", *chosen])
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-        np.savetxt(temporary, table, delimiter=",", header=header, comments="", fmt="%.17g")
-        os.replace(temporary, target)
-        return target
+        header = ",".join(_in_csv(c) for c in ["t", *chosen])
+        with replacing(path) as fresh:
+            np.savetxt(fresh, table, delimiter=",", header=header, comments="", fmt="%.17g", encoding="utf-8")
+        return as_path(path)
 
     def save(self, path: str | Path) -> Path:
         """Write everything to a NetCDF file; the model goes with it where a file can describe it.
@@ -252,7 +275,9 @@ class Result:
         if self.events and all(getattr(event, "v", None) is not None for event in self.events):
             for name in ("q", "v"):
                 dataset[f"events.{name}"] = (("event", "coordinate"), [getattr(e, name) for e in self.events])
-        if self.model is not None:
+        if self._stale:
+            dataset.attrs["model_missing"] = "the model was changed after this result was computed"
+        elif self.model is not None:
             try:
                 dataset.attrs["model"] = files.text_of(files.describe(self.model))
             except ModelError as error:
@@ -296,7 +321,9 @@ class Result:
                 series={name: named[name] for name in series},
                 initial=None if start is None else StoredStart(**json.loads(start)),
             )
-        except (KeyError, ValueError, TypeError) as error:
+        except KempeError:
+            raise
+        except Exception as error:  # a file of somebody else's can hold anything
             raise KempeError(f"{path}: this result file is incomplete ({error})") from None
 
     # --- looking at it -------------------------------------------------------------------------------------------
@@ -332,6 +359,10 @@ class Result:
         )
         head = "<tr><th>coordinate</th><th>first</th><th>last</th></tr>"
         return f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>"
+
+
+def _in_csv(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
 
 
 def _stored(event: Any) -> dict[str, Any]:

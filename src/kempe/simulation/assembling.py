@@ -80,6 +80,8 @@ def assembled(
         if not (np.isfinite(Phi).all() and np.isfinite(J).all()):
             return np.full(len(Phi), np.inf), J
         scaled = J / scale[:, None]
+        if not (np.isfinite(scaled).all() and np.isfinite(Phi / scale).all()):
+            return np.full(len(Phi), np.inf), J
         if posed.system.n > DENSE:
             from scipy.sparse import csc_matrix
 
@@ -215,15 +217,18 @@ def _closest(residual: Any, q: np.ndarray, give: np.ndarray) -> np.ndarray:
         p[free] += z * np.sqrt(give[free])
         return p
 
-    found = least_squares(
-        lambda z: np.nan_to_num(residual(moved(z))[0], posinf=1e6),
-        np.zeros(len(free)),
-        jac=lambda z: np.asarray(residual(moved(z))[1])[:, free] * np.sqrt(give[free]),
-        xtol=1e-14,
-        ftol=1e-15,
-        gtol=1e-14,
-        max_nfev=400,
-    )
+    try:
+        found = least_squares(
+            lambda z: np.nan_to_num(residual(moved(z))[0], posinf=1e6),
+            np.zeros(len(free)),
+            jac=lambda z: np.asarray(residual(moved(z))[1])[:, free] * np.sqrt(give[free]),
+            xtol=1e-14,
+            ftol=1e-15,
+            gtol=1e-14,
+            max_nfev=400,
+        )
+    except (ValueError, np.linalg.LinAlgError):  # it met numbers that are not finite
+        return q
     return moved(found.x)
 
 

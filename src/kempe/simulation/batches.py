@@ -14,8 +14,10 @@ import numpy as np
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.simulation.machine import Machine
-from kempe.simulation.running import Record, SwitchEvent, energies, finished, go, result
+from kempe.simulation.patience import Patience
+from kempe.simulation.running import Met, Record, energies, finished, go, result, violated
 from kempe.simulation.task import Task
+from kempe.simulation.times import check_room
 from kempe.solvers import course as co
 from kempe.system import System, compiled
 
@@ -39,7 +41,7 @@ class Runs:
     values: dict[str, np.ndarray]
     ok: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
-    events: list[list[SwitchEvent]] = field(default_factory=list)
+    events: list[list[Met]] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name in self.values:
@@ -56,7 +58,9 @@ class Runs:
         import xarray
 
         data: dict[str, Any] = {name: (("design", "t"), values) for name, values in self.values.items()}
-        data.update({name: ("design", values) for name, values in self.designs.items()})
+        taken = {"t", "ok", "design"}
+        named = {f"parameter {name}" if name in taken else name: values for name, values in self.designs.items()}
+        data.update({name: ("design", values) for name, values in named.items()})
         data["ok"] = ("design", self.ok)
         return xarray.Dataset(data, coords={"t": self.t, "design": np.arange(len(self))})
 
@@ -70,13 +74,14 @@ class Batch:
     def __init__(self, model: Model, task: Task, columns: dict[str, np.ndarray], quantities: list[str]) -> None:
         self.system, self.task, self.quantities = compiled(model), task, quantities
         size = len(next(iter(columns.values())))
+        check_room(len(task.grid), size * len(quantities), f"{len(quantities)} quantities of {size} designs")
         self.vectors = [model.parameter_vector({k: c[i] for k, c in columns.items()}) for i in range(size)]
         self.x, self.drawn, self.sound = self.system.inputs_of(np.array(self.vectors))
         self.places = [_place(self.system, name) for name in quantities]
         self.values = np.full((size, len(task.grid), len(quantities)), np.nan)
         self.ok = np.zeros(size, dtype=bool)
         self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
-        self.events: list[list[SwitchEvent]] = [[] for _ in range(size)]
+        self.events: list[list[Met]] = [[] for _ in range(size)]
 
     def run(self, machine: Machine, design: int) -> None:
         """Run one design and keep what is wanted of it."""
@@ -84,9 +89,11 @@ class Batch:
         try:
             known = (self.x[design], self.drawn[design]) if self.sound[design] else None
             machine.begin(self.vectors[design], known)
-            code = go(machine, record)
+            code = go(machine, record, Patience(None).look)
             if code not in (co.REACHED, co.STOPPED):
                 finished(machine, record, code, None)
+            if message := violated(machine):
+                raise ConvergenceError(message)
             self.ok[design] = True
             del self.reasons[design]
         except KempeError as error:

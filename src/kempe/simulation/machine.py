@@ -166,6 +166,10 @@ class Machine:
         if switches:
             mo.set_rows(eq, wk)
         left = st.velocities(eq, wk, start, now)
+        if not np.isfinite(left):
+            raise ModelError(
+                "the start velocities are not finite: a number of the model or a velocity is far too large"
+            )
         if not left <= 1e-9:
             worst = int(np.argmax(np.abs(wk.rate[: eq.m]) / eq.row_scale)) if eq.m else 0
             raise ModelError(
@@ -198,7 +202,7 @@ class Machine:
         course.stiff = -1.0
         course.last_switch = -np.inf
         # as for velocities: at rest, one size in the whole time is what the work is measured by
-        course.energy = course.least_energy = 0.5 * self.start.unit / max(task.span, 1e-300) ** 2
+        course.energy = course.least_energy = 0.5 * self.start.unit / max(task.span, 1e-100) ** 2
 
     def inverse_penalty(self) -> np.ndarray:
         """The compliance that the penalty of each constraint row means."""

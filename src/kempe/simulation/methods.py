@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kempe.elements import plain_number
+from kempe.elements import plain_number, shown
 from kempe.errors import ModelError
 
 
@@ -144,8 +144,8 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
 
 def method_named(name: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
     """A method and its options, the given ones in place of the defaults."""
-    if name not in METHODS:
-        raise ModelError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}")
+    if not isinstance(name, str) or name not in METHODS:
+        raise ModelError(f"there is no method {shown(name)}; the methods are {', '.join(METHODS)}")
     method = METHODS[name]
     checked: dict[str, Any] = {}
     for key, value in options.items():
@@ -155,5 +155,5 @@ def method_named(name: str, options: dict[str, Any]) -> tuple[Method, dict[str, 
         try:
             checked[key] = OPTIONS[key](value)
         except ModelError as error:
-            raise ModelError(f"method '{name}': option '{key}' {error}, not {value!r}") from None
+            raise ModelError(f"method '{name}': option '{key}' {error}, not {shown(value)}") from None
     return method, {**method.options, **checked}

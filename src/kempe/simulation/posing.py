@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kempe.elements.numbers import LARGEST
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.solvers.program import size_arguments
@@ -82,7 +83,7 @@ class Posed:
 def checked_inputs(system: System, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The numbers and the sketch at parameter values, all of them finite and, where they must be, above zero."""
     x, drawn = system.inputs(parameters)
-    if not (np.isfinite(x).all() and np.isfinite(drawn).all()):
+    if not ((np.abs(x) <= LARGEST).all() and (np.abs(drawn) <= LARGEST).all()):
         raise ModelError(_not_finite(system, x, drawn))
     wrong = system.not_positive(parameters)
     if wrong:
@@ -92,9 +93,11 @@ def checked_inputs(system: System, parameters: np.ndarray) -> tuple[np.ndarray, 
 
 def _not_finite(system: System, x: np.ndarray, drawn: np.ndarray) -> str:
     for k, names in enumerate(system.names):
-        if not np.isfinite(drawn[k]):
-            return f"the drawn value of '{names[0]}' is not finite at these parameter values"
+        if not abs(drawn[k]) <= LARGEST:
+            return f"the drawn value of '{names[0]}' is not finite, or far too large, at these parameter values"
     for k, element in enumerate(system.elements):
-        if not np.isfinite(x[system.x_at[k] : system.x_at[k + 1]]).all():
-            return f"{element.kind} '{element.name}': a number is not finite at these parameter values"
+        if not (np.abs(x[system.x_at[k] : system.x_at[k + 1]]) <= LARGEST).all():
+            return (
+                f"{element.kind} '{element.name}': a number is not finite, or far too large, at these parameter values"
+            )
     return "a number of the model is not finite at these parameter values"

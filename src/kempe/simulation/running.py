@@ -54,17 +54,22 @@ class SingularEvent:
 
     kind: str
     t: float
-    joints: tuple[str, ...]
+    joints: list[str]
     message: str
     q: np.ndarray = field(repr=False)
     v: np.ndarray = field(repr=False)
+
+
+Met = SwitchEvent | SingularEvent
+#: What is met on the way, by kind.
+EVENTS: dict[str, type[SwitchEvent] | type[SingularEvent]] = {"switch": SwitchEvent, "singular": SingularEvent}
 
 
 class Record:
     """What happened in a run, taken out of compiled memory as it goes on."""
 
     def __init__(self) -> None:
-        self.events: list[SwitchEvent | SingularEvent] = []
+        self.events: list[Met] = []
 
     def collect(self, machine: Machine) -> None:
         """Take the events out."""
@@ -103,7 +108,7 @@ class Record:
                 "branches begin here; the motion went on along its own"
             )
             q, v = passage.met_q[k].copy(), passage.met_v[k].copy()
-            self.events.append(SingularEvent("singular", t, (joint,), message, q, v))
+            self.events.append(SingularEvent("singular", t, [joint], message, q, v))
         if passage.met:
             self.events.sort(key=lambda event: event.t)
             passage.met = 0
@@ -150,14 +155,21 @@ def _crawls(machine: Machine, advanced: float, steps: int) -> bool:
     return bool(jumping(machine, course.now.q, course.now.v, course.now.t, CRAWLING))
 
 
+def violated(machine: Machine) -> str:
+    """What there is to say where constraints did not hold."""
+    if not machine.course.violation > VIOLATED:
+        return ""
+    name, _ = worst_row(machine)
+    return (
+        f"joints were violated by up to {machine.course.violation:.2g} mechanism sizes on the way, at the end most of all "
+        f"'{name}': constraints that contradict each other cannot all be met; do not trust this motion"
+    )
+
+
 def finished(machine: Machine, record: Record, code: int, initial: InitialConditions | None) -> Result:
     """The result of a run that ended with a code; raises where that is a failure."""
-    if code == co.REACHED and machine.course.violation > VIOLATED:
-        name, _ = worst_row(machine)
-        message = (
-            f"joints were violated by up to {machine.course.violation:.2g} mechanism sizes on the way, at the end most "
-            f"of all '{name}': constraints that contradict each other cannot all be met; do not trust this motion"
-        )
+    if code == co.REACHED and (message := violated(machine)):
+        warn([message])
         return result(machine, record, "violated", message, initial)
     if code == co.REACHED:
         return _audited(result(machine, record, "complete", "the whole time span was covered", initial), machine)

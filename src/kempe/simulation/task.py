@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kempe.elements import plain_number
+from kempe.elements import plain_number, shown
 from kempe.errors import ModelError
 from kempe.simulation.assembling import Pose
 from kempe.simulation.methods import Method, method_named
@@ -56,7 +56,14 @@ def new_task(
     options: Mapping[str, Any] | None = None,
 ) -> Task:
     """A task from what a user gave; raises ModelError where it makes no sense."""
-    given = {"method": method, "tolerance": tolerance, "step": step, "max_step": max_step, "audit": audit}
+    if start is not None and not isinstance(start, Pose):
+        raise ModelError(f"a start must be a pose, as m.assemble() returns it, not {shown(start)}")
+    if velocities is not None and not isinstance(velocities, Mapping):
+        raise ModelError(f"velocities are given by name, as a mapping, not {shown(velocities)}")
+    if not isinstance(audit, (bool, np.bool_)):
+        raise ModelError(f"audit must be True or False, not {shown(audit)}")
+    given = {"method": method, "audit": bool(audit)}
+    given |= {"tolerance": tolerance, "step": step, "max_step": max_step}
     grid = time_grid(times, steps)
     chosen, checked = method_named(method, dict(options or {}))
     wanted = dict(start.rates) if start is not None else {}
@@ -66,13 +73,25 @@ def new_task(
         method=chosen,
         options=checked,
         tolerance=within(tolerance, "tolerance", 1e-14, 0.1),
-        step=0.0 if step is None else within(step, "step", 0.0, np.inf),
-        max_step=float(grid[-1] - grid[0]) if max_step is None else within(max_step, "max_step", 0.0, np.inf),
+        step=0.0 if step is None else step_within(step, "step", grid),
+        max_step=float(grid[-1] - grid[0]) if max_step is None else step_within(max_step, "max_step", grid),
         audit=audit,
         start=start,
         velocities={name: plain_number(value, f"velocity '{name}'") for name, value in wanted.items()},
         arguments={**given, "options": dict(options or {})},
     )
+
+
+#: A run of more steps than this is a mistake: it takes the better part of an hour for the smallest mechanism.
+MOST_STEPS = 1e9
+
+
+def step_within(value: Any, what: str, grid: np.ndarray) -> float:
+    """A step with which a run comes to an end."""
+    step = within(value, what, 0.0, np.inf)
+    if float(grid[-1] - grid[0]) / MOST_STEPS > step:
+        raise ModelError(f"{what} = {step:g} is too small: the run would take more than {MOST_STEPS:g} steps")
+    return step
 
 
 def within(value: Any, what: str, low: float, high: float) -> float:

@@ -19,6 +19,7 @@ import hashlib
 import inspect
 import logging
 import os
+import pickle
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -76,11 +77,44 @@ def _digest() -> str:
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 
+class _CheckedFile(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """Files that begin with a checksum: machine code that was damaged would be run, and garbage be unpickled."""
+
+    def _load_index(self) -> Any:
+        try:
+            version, stamp, overloads = pickle.loads(self._read(self._index_path))
+        except FileNotFoundError:
+            return {}
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: Any) -> None:
+        self._write(self._index_path, self._dump((self._version, self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        return pickle.loads(self._read(self._data_path(name)))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), self._dump(data))
+
+    def _read(self, path: str) -> bytes:
+        content = Path(path).read_bytes()
+        if hashlib.sha256(content[32:]).digest() != content[:32]:
+            raise ValueError(f"{path} is damaged")
+        return content[32:]
+
+    def _write(self, path: str, content: bytes) -> None:
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
     """Numba's cache on disk, stale when any solver changed; what cannot be read or written is not there."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
+        plain = self._cache_file
+        base = plain._index_name.removesuffix(".nbi")
+        self._cache_file = _CheckedFile(plain._cache_path, base, plain._source_stamp)
         self._cache_file._version = f"{numba.__version__} {_digest()}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

@@ -71,7 +71,7 @@ def motion(
 def _evaluate(
     system: System, source: _Whole, outputs: list[ca.SX], rest: list[tuple[ca.SX, np.ndarray]], parameters: Any, q: Any
 ) -> list[np.ndarray]:
-    p = ca.vertcat(ca.SX(0, 1), *[ca.SX(s) for s in system.model.parameters.values()])
+    p = ca.vertcat(ca.SX(0, 1), *[ca.SX(s) for s in system.parameters])
     symbols = [source.q, *(symbol for symbol, _ in rest), p]
     function = ca.Function("measure", symbols, [ca.densify(e) for e in outputs])
     given = [np.asarray(q).T, *(values.T for _, values in rest)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cached_property
 from typing import Any
 
@@ -9,12 +10,13 @@ import casadi as ca
 import numpy as np
 
 from kempe.elements import Element, Table, parameters_in
+from kempe.elements.numbers import LARGEST
 from kempe.errors import ModelError
 from kempe.kernels import UnsupportedOperation
 from kempe.kernels.compiler import call_address
 from kempe.model import Model
 from kempe.solvers.program import Kernels, Layout, Program, evaluated, make_program, size_arguments
-from kempe.system.families import Family, Variant, family_of
+from kempe.system.families import Family, Variant, family_of, mathematics
 
 _INT = np.int64
 _NONE = np.zeros(0)
@@ -50,6 +52,8 @@ class System:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.version = model.version
+        #: The parameters it was laid out with.
+        self.parameters = list(model.parameters.values())
         self.parts = [part for part in model.parts.values() if part.channels]
         self.first = {}
         self.names: list[tuple[str, str, str]] = []
@@ -192,10 +196,23 @@ class System:
             else:
                 self._start[k] = value
         parameters_in(moving)
-        symbols = [ca.SX(p) for p in self.model.parameters.values()]
+        symbols = [ca.SX(p) for p in self.parameters]
         everything = ca.vertcat(ca.SX(0, 1), *symbols)
         self.numbers_of_parameters = ca.Function("numbers", [everything], [_stack(moving)])
         self.positives_of_parameters = ca.Function("above", [everything], [_stack([p.value for p in self.positives])])
+
+    @cached_property
+    def digest(self) -> str:
+        """What the model says, in few letters: its names, its equations and its data, but for values of parameters."""
+        functions = [f.serialize() for f in (self.numbers_of_parameters, self.positives_of_parameters)]
+        said = [self.names, [p.label for p in self.parameters], [row.label for row in self.rows], functions]
+        said += [(e.name, mathematics(f)) for e, f in zip(self.elements, self.families, strict=True)]
+        numbers = [self.template, self._start, self.natural_scale, *self.q_of, *self.lam_of, self.conditions]
+        numbers += [self.layout.tables, self.layout.periods, self.layout.slot_table, self.layout.table_start]
+        found = hashlib.sha256(repr(said).encode(errors="replace"))
+        for array in numbers:
+            found.update(repr(array.shape).encode() + array.tobytes())
+        return found.hexdigest()
 
     def not_positive(self, parameters: np.ndarray) -> list[str]:
         """What is not above zero at parameter values, though it must be."""
@@ -226,7 +243,7 @@ class System:
             split = len(self._number_at)
             x[:, self._number_at] = values[:, :split]
             start[:, self._start_at] = values[:, split:]
-        sound = np.isfinite(x).all(axis=1) & np.isfinite(start).all(axis=1)
+        sound = (np.abs(x) <= LARGEST).all(axis=1) & (np.abs(start) <= LARGEST).all(axis=1)
         if self.positives:
             sound &= (np.array(self.positives_of_parameters(designs.T), dtype=float) > 0).all(axis=0)
         return x, start, sound
@@ -436,6 +453,6 @@ def _stack(values: list[Any]) -> ca.SX:
 
 def compiled(model: Model) -> System:
     """The system of a model, laid out again only when something was added since."""
-    if model.compiled is None or model.compiled.version != model.version:
+    if not isinstance(model.compiled, System) or model.compiled.version != model.version:
         model.compiled = System(model)
     return model.compiled

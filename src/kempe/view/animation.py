@@ -14,13 +14,14 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
+from kempe.disk import as_path, replacing, told
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.view.drawing import Drawing
 from kempe.view.painter import Painter, canvas
 from kempe.view.pictures import history, motion_drawing
-from kempe.view.style import INK, colour, filled, replacing
+from kempe.view.style import INK, colour, filled
 
 
 def animate(
@@ -41,7 +42,7 @@ def animate(
     are shown as arrows. Of the result at most ``frames`` times are shown, evenly spread, in ``seconds`` altogether.
     ``title`` stands above it (the model's name if not given).
     """
-    target = Path(path)
+    target = as_path(path)
     write = _writer(target)
     if not (frames >= 1 and seconds > 0):
         raise ModelError(f"animate: frames and seconds must be above zero, not {frames!r} and {seconds!r}")
@@ -151,7 +152,9 @@ def _gif(target: Path, pictures: Iterable[Image.Image], pace: np.ndarray) -> Non
         flat.append(image)
     with replacing(target) as fresh:
         durations = [int(10 * hundredths) for hundredths in pace]
-        flat[0].save(fresh, save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False)
+        flat[0].save(
+            fresh, format="GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False
+        )
 
 
 def _codes(picture: Image.Image) -> np.ndarray:
@@ -174,18 +177,19 @@ def _palette(codes: np.ndarray) -> np.ndarray:
 
 def _folder(target: Path, pictures: Iterable[Image.Image], pace: np.ndarray) -> None:
     """Numbered pictures; the frames of an earlier, longer run do not stay behind."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
-    try:
-        for k, picture in enumerate(pictures):
-            picture.save(fresh / f"frame_{k:04d}.png")
-        target.mkdir(exist_ok=True)
-        for old in target.glob("frame_[0-9][0-9][0-9][0-9].png"):
-            old.unlink()
-        for picture_file in sorted(fresh.iterdir()):
-            os.replace(picture_file, target / picture_file.name)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+    with told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=".kempe-frames-"))
+        try:
+            for k, picture in enumerate(pictures):
+                picture.save(fresh / f"frame_{k:04d}.png")
+            target.mkdir(exist_ok=True)
+            for old in target.glob("frame_[0-9][0-9][0-9][0-9].png"):
+                old.unlink()
+            for picture_file in sorted(fresh.iterdir()):
+                os.replace(picture_file, target / picture_file.name)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
 
 
 def _film(target: Path, pictures: Iterable[Image.Image], pace: np.ndarray) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kempe.analysis.mobility import mobility
+from kempe.disk import write_whole
 from kempe.elements import Body, Carrier, Element, Marker, Part, Point
 from kempe.elements.base import Field, Group, Scalar
 from kempe.errors import KempeError, ModelError
@@ -25,7 +26,7 @@ from kempe.view.geometry import Drawing, drawing_of
 from kempe.view.plots import channel_of, energy_colour, spelled_out
 from kempe.view.report_figures import Panel, Trace, embedded
 from kempe.view.report_page import PAGE, POLICY, STYLE, TIME_BAR
-from kempe.view.style import COLOURS, colour, replacing
+from kempe.view.style import COLOURS, colour
 
 #: Frames of the animation, numbers in all its frames, points of a curve, of a trace, and rows of a list of events.
 FRAMES, NUMBERS, POINTS, TRACE_POINTS, EVENTS = 300, 240_000, 2000, 600, 100
@@ -47,10 +48,7 @@ def report(
     The file is there whole or not at all.
     """
     text = report_html(model, result, traces=traces, plots=plots, title=title)
-    target = Path(path)
-    with replacing(target) as fresh:
-        fresh.write_text(text, encoding="utf-8")
-    return target
+    return write_whole(path, text.encode("utf-8", "replace"))
 
 
 def report_html(

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
+from kempe.disk import as_path, write_whole
 from kempe.errors import ModelError
 from kempe.results import Result
 
@@ -73,23 +70,6 @@ def events(result: Result) -> list[Any]:
     return [event for event in result.events if hasattr(event, "t")]
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A new file beside ``path`` to write to, which takes its place only when all went well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    fresh = Path(name)
-    try:
-        yield fresh
-        mask = os.umask(0)
-        os.umask(mask)
-        fresh.chmod(0o666 & ~mask)  # a temporary file is private; a picture is as readable as any new file
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
 class Picture(Figure):
     """A figure that a notebook shows without any set-up."""
 
@@ -101,10 +81,10 @@ class Picture(Figure):
 
 def save(figure: Figure, path: str | Path, *, dpi: float = 160) -> Path:
     """Write a figure as a picture; the suffix says which kind (png, pdf, svg, ...)."""
-    target = Path(path)
+    target = as_path(path)
     known = figure.canvas.get_supported_filetypes()
     if target.suffix[1:].lower() not in known:
         raise ModelError(f"cannot write '{target.name}': a picture's name must end in one of .{', .'.join(known)}")
-    with replacing(target) as fresh:
-        figure.savefig(fresh, dpi=dpi)
-    return target
+    image = io.BytesIO()  # in memory first: not every writer survives a full disk
+    figure.savefig(image, dpi=dpi, format=target.suffix[1:].lower())
+    return write_whole(target, image.getvalue())
