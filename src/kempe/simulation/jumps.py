@@ -11,41 +11,46 @@ if TYPE_CHECKING:
 
 #: How near to a state an element is looked at for a jump, in sizes (where a motion crawls, where steps were refused),
 #: and what counts as one, by the element's own size.
-CRAWLING, REFUSED, JUMP = 1e-7, 1e-3, 1e-2
+CRAWLING, REFUSED, JUMP = 1e-5, 1e-3, 1e-2
 
 
 def jumping(machine: Machine, q: np.ndarray, v: np.ndarray, t: float, within: float) -> dict[str, str]:
-    """The elements whose forces or laws jump next to a state, and with what: velocity, position or time."""
-    system, eq, course = machine.system, machine.eq, machine.course
-    x = machine.wk.x
-    pace = max(course.rate, 1e-300)
+    """The elements whose forces or laws jump next to a state, and with what: velocity, position or time.
+
+    What an element gives on both sides of the state is compared at two distances: of a jump both differences are alike.
+    """
     found: dict[str, str] = {}
+    directions = np.ones(len(q)), np.where(np.arange(len(q)) % 2 == 0, 1.0, -1.0)
     for what in ("velocity", "position", "time"):
-        for share in (1.0, -1.0):
-            sides = []
-            for near in (within, 0.1 * within):
-                dv = near * pace * eq.scale * _direction(v, eq.scale, share) if what == "velocity" else 0.0 * v
-                dq = near * eq.scale * _direction(v, eq.scale, share) if what == "position" else 0.0 * q
-                dt = near / pace if what == "time" else 0.0
-                up, down = system.each(q + dq, v + dv, t + dt, x), system.each(q - dq, v - dv, t - dt, x)
-                sides.append((up, down))
-            for k, element in enumerate(system.elements):
-                (up, down), (near_up, near_down) = (sides[0][0][k], sides[0][1][k]), (sides[1][0][k], sides[1][1][k])
-                size = max(float(np.abs(up).max(initial=0.0)), float(np.abs(down).max(initial=0.0)))
-                wide, narrow = (float(np.abs(a - b).max(initial=0.0)) for a, b in ((up, down), (near_up, near_down)))
-                if narrow > JUMP * size and narrow > 0.5 * wide and element.name not in found:
-                    found[element.name] = what
+        for direction in directions if what != "time" else directions[:1]:
+            wide, narrow = (_across(machine, q, v, t, what, share * direction) for share in (within, 0.1 * within))
+            for element, (size, far), (_, near) in zip(machine.system.elements, wide, narrow, strict=True):
+                if near > JUMP * size and near > 0.5 * far:
+                    found.setdefault(element.name, what)
     return found
 
 
-def _direction(v: np.ndarray, scale: np.ndarray, share: float) -> np.ndarray:
-    """Every coordinate forward, or alternately forward and back."""
-    return np.ones(len(v)) if share > 0 else np.where(np.arange(len(v)) % 2 == 0, 1.0, -1.0)
+def _across(
+    machine: Machine, q: np.ndarray, v: np.ndarray, t: float, what: str, share: np.ndarray
+) -> list[tuple[float, float]]:
+    """Per element: the size of what it gives next to a state, and how far both sides differ."""
+    scale, pace = machine.eq.scale, max(machine.course.rate, 1e-300)
+    dq = share * scale if what == "position" else np.zeros(len(q))
+    dv = share * scale * pace if what == "velocity" else np.zeros(len(q))
+    dt = float(np.abs(share).max(initial=0.0)) / pace if what == "time" else 0.0
+    up, down = (machine.system.each(q + s * dq, v + s * dv, t + s * dt, machine.wk.x) for s in (1.0, -1.0))
+    pairs = zip(up, down, strict=True)
+    return [(max(_largest(a), _largest(b)), _largest(a - b)) for a, b in pairs]
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max(initial=0.0))
 
 
 def jumps_met(machine: Machine) -> dict[str, tuple[float, str]]:
     """The elements that jumped where steps had to become much shorter: when first, and with what."""
-    spots, met = machine.course.spots, {}
+    spots = machine.course.spots
+    met: dict[str, tuple[float, str]] = {}
     for k in range(spots.count):
         t = float(spots.t[k])
         for name, what in jumping(machine, spots.q[k], spots.v[k], t, REFUSED).items():

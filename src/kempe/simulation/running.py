@@ -161,8 +161,8 @@ def violated(machine: Machine) -> str:
         return ""
     name, _ = worst_row(machine)
     return (
-        f"joints were violated by up to {machine.course.violation:.2g} mechanism sizes on the way, at the end most of all "
-        f"'{name}': constraints that contradict each other cannot all be met; do not trust this motion"
+        f"joints were violated by up to {machine.course.violation:.2g} mechanism sizes on the way, at the end most of "
+        f"all '{name}': constraints that contradict each other cannot all be met; do not trust this motion"
     )
 
 

@@ -28,8 +28,8 @@ from kempe.solvers.vectors import copy
 RUNS_AWAY = 1e12
 #: How much of the fastest rate is forgotten while a motion at that rate would go by one size.
 FORGET = 1.0
-#: A step refused so often in a row may have met a jump.
-STUBBORN = 5
+#: A step refused so often in a row, or velocities moved to the constraints by so many tolerances, may show a jump.
+STUBBORN, PUSHED = 4, 1e3
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
 
@@ -169,7 +169,7 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
             continue
         if _accept(eq, course, t) != REACHED:
             return RUNAWAY
-        if course.refused >= STUBBORN:
+        if course.refused >= STUBBORN or (course.pushed > PUSHED and course.pushed_at == t):
             _mark(course)
         course.refused = 0
         call(course.close_at, eq, wk, course, memory, h)
