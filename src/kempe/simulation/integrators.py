@@ -84,8 +84,9 @@ class Integrator:
         if course.audit > 0 and (course.own_work == 0 or watches):
             course.accumulate_at = address_of(accumulate)
         if watches:
-            functions = crossing.keep, crossing.cross, crossing.inside, crossing.tell
-            course.keep_at, course.cross_at, course.along_at, course.tell_at = (address_of(f) for f in functions)
+            functions = (crossing.keep, crossing.cross, crossing.inside, crossing.tell, crossing.find)
+            addresses = [address_of(f) for f in functions]
+            course.keep_at, course.cross_at, course.along_at, course.tell_at, course.find_at = addresses
 
     def resumes(self, machine: Machine, code: int) -> bool:
         """Whether a code that is not an end has been dealt with."""

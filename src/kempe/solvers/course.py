@@ -38,6 +38,8 @@ TURN = 1.0
 DEEPEST = 46
 #: Near singular positions so many states are kept, and polynomials through them have so many terms.
 KEPT, TERMS = 24, 14
+#: A step is looked at in so many places for its weakest one.
+SAMPLES = 8
 #: So many places where steps were refused again and again are kept.
 SPOTS = 8
 #: How many sets of modes have their last step remembered.
@@ -112,6 +114,7 @@ class Passage(Frame):
     change: Floats  # what each term changes
     middle: Real  # of the time they are for, and half its length
     half: Real
+    samples: FloatRows  # pivots of the watched rows at places within a step
     # the singular positions met, until the caller takes them out
     met_t: Floats
     met_row: Ints
@@ -123,10 +126,13 @@ class Passage(Frame):
     terms: Count  # how many terms are taken
     origin: Real  # when the crossing starts
     instant: Real  # when the position is singular
+    singular: Count  # 1 where it is
+    sought: Count  # the watched row that is zero there
     ahead: Real  # how far ahead in time the next singular position seems, or inf
     weak: Real  # how sound the row is that makes it so
     weak_row: Count  # its number among those watched
     bound: Real  # the longest step that does not come too near, nor jumps across unseen
+    doubt: Real  # the doubt that was left when a crossing was last refused
     sound_now: Real  # how sound the weakest row is
     near: Count  # 1 where the singular position is to be crossed however short the step
     tried: Count  # 1 where a crossing has been tried from the present state
@@ -209,6 +215,7 @@ class Course(Frame):
     cross_at: Count
     along_at: Count
     tell_at: Count
+    find_at: Count
 
 
 def _new_passage(eq: Equations, loops: bool) -> Passage:
@@ -233,6 +240,7 @@ def _new_passage(eq: Equations, loops: bool) -> Passage:
         base=np.zeros((3, TERMS)),
         weight=np.zeros(3 * kept),
         change=np.zeros(TERMS),
+        samples=np.zeros((SAMPLES, watched)),
         met_t=np.zeros(room),
         met_row=np.zeros(room, dtype=np.int64),
         met_q=np.zeros((room, n)),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.course import EVENTS_FULL, FAILED, KEPT, REACHED, TERMS, Course, refinements
+from kempe.solvers.course import FAILED, KEPT, REACHED, SAMPLES, TERMS, Course, call, refinements
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
     Equations,
@@ -47,8 +47,12 @@ STATES = (16, 12, 9, 6, 4)
 #: How large the polynomial's error may be, in tolerances, for integrators that are less accurate than their positions,
 #: and in any case with fixed steps.
 SHARE, ROUGH_SHARE, ROUGHLY = 0.01, 3.0, 1e-4
+#: How large it may be where it does not become smaller any more.
+AT_LAST = 3.0
 #: Nearer than this to a singular position the motion does not come by shorter and shorter steps.
 NEAREST = 1e-6
+#: A pivot is zero where it is this fraction of what it is in the next place looked at.
+ZERO = 1e-2
 #: Rounding that a position has, in sizes; what it may be magnified to by the weak constraints.
 ROUNDING = 1e-13
 #: Where multipliers grow like 1/s (a force on the weak direction), their pole must be at least this much of them.
@@ -94,6 +98,7 @@ def keep(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     p.ahead, p.bound, p.tried, p.near = np.inf, np.inf, 0, 0
     if h == 0.0:
         p.kept = 0
+        p.doubt = np.inf
         for j in range(p.row.shape[0]):
             p.now[j] = np.inf
     factors = wk if p.own_factors > 0 else course.beside
@@ -341,6 +346,92 @@ def _land(eq, wk, course, x, doubt):
     )
 
 
+@compiled
+def _go_to(eq, wk, course, x, along):
+    """Factor the equations at a time from the start of the last step, or of a crossing; whether that could be done."""
+    if along > 0:
+        _polynomials(eq, course, course.passage.origin + x, course.inside)
+        course.inside.t = course.passage.origin + x
+    else:
+        h = course.now.t - course.before.t
+        if call(course.inside_at, eq, wk, course, course.memory_at, x / h) != REACHED:
+            return False
+        course.inside.t = course.before.t + x
+    return evaluate(eq, course.beside, course.inside) > 0
+
+
+@compiled
+def _pivot(eq, wk, course, x, along):
+    """The pivot of the row that is looked at, at a time."""
+    if not _go_to(eq, wk, course, x, along):
+        return np.inf
+    return 1.0 / abs(course.beside.lu[course.passage.place[course.passage.sought]])
+
+
+@piece
+def _seek(eq: Equations, wk: Work, course: Course, length: float, along: int) -> float:
+    """When within a step the pivot of a row is zero: the least of all rows, closed in on by parabolas; -1 for none."""
+    p = course.passage
+    for k in range(SAMPLES):
+        if not _go_to(eq, wk, course, length * (k + 0.5) / SAMPLES, along):
+            return -1.0
+        for j in range(p.row.shape[0]):
+            p.samples[k, j] = 1.0 / abs(course.beside.lu[p.place[j]])
+    x, least = 0.0, np.inf
+    for j in range(p.row.shape[0]):
+        for k in range(1, SAMPLES - 1):
+            left, middle, right = p.samples[k - 1, j], p.samples[k, j], p.samples[k + 1, j]
+            bend = left - 2.0 * middle + right
+            if bend > 0.0 and abs(left - right) < 2.0 * bend:
+                # the parabola's lowest value, by what it is in the next place
+                depth = (middle - 0.125 * (left - right) ** 2 / bend) / max(left, right)
+                if depth < least:
+                    least, x, p.sought = depth, length * (k + 0.5) / SAMPLES, j
+    if not least < 0.1:
+        return -1.0
+    reach, first = length / SAMPLES, 0.0
+    for sweep in range(5):
+        left, right = _pivot(eq, wk, course, x - reach, along), _pivot(eq, wk, course, x + reach, along)
+        middle = _pivot(eq, wk, course, x, along)
+        bend = left - 2.0 * middle + right
+        if not (bend > 0.0 and bend < np.inf):
+            return -1.0
+        if sweep == 0:
+            first = max(left, right)
+        shift = 0.5 * reach * (left - right) / bend
+        lowest = middle - 0.25 * (left - right) * shift / reach if abs(shift) < reach else middle
+        if sweep == 4 and lowest > ZERO * first + 30.0 * abs(eq.shift[eq.n + p.row[p.sought]]):
+            return -1.0
+        x += min(max(shift, -reach), reach)
+        reach *= 0.2
+    return x if 0.0 <= x <= length else -1.0
+
+
+@piece
+def find(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
+    """Whether the last step went across a singular position; it is told as a crossing is."""
+    p = course.passage
+    h = course.now.t - course.before.t
+    x = _seek(eq, wk, course, h, 0)
+    if x < 0.0:
+        return REACHED
+    call(course.inside_at, eq, wk, course, course.memory_at, x / h)
+    return _log(course, course.before.t + x, p.sought)
+
+
+@compiled
+def _log(course, t, row):
+    """Write a singular position down with the state at it."""
+    p = course.passage
+    k = p.met
+    p.met_t[k] = t
+    p.met_row[k] = p.row[row]
+    copy(course.inside.q, p.met_q[k])
+    copy(course.inside.v, p.met_v[k])
+    p.met = k + 1
+    return REACHED
+
+
 @piece
 def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     """Try to go across the singular position ahead, into ``course.next``; a step of length h would reach it.
@@ -355,7 +446,7 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     if p.rough > 0 and (p.kept == 0 or p.t[(p.kept - 1) % KEPT] != now.t):
         _keep_consistent(eq, course)
     # the nearer, the more would rounding do to a state that is projected
-    enough = course.tolerance * (SHARE if p.rough == 0 else ROUGH_SHARE) + 0.01 * ROUNDING / p.weak**2
+    enough = course.tolerance * (SHARE if p.rough == 0 else ROUGH_SHARE) + 0.01 * ROUNDING / max(p.sound_now, 1e-8) ** 2
     if course.fixed > 0.0:
         enough = ROUGHLY
     for attempt in range(4):
@@ -366,13 +457,21 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
             return FAILED
         course.next.t = now.t + x
         doubt = _best_fit(eq, course, enough)
+        if attempt == 0:
+            # where coming nearer has not helped it will not: noise is all that is left
+            if doubt > 0.3 * p.doubt and doubt <= AT_LAST * course.tolerance:
+                enough = max(enough, AT_LAST * course.tolerance)
+            p.doubt = doubt
         if not doubt <= enough:
             return FAILED
         if _land(eq, wk, course, x, doubt):
-            p.instant = now.t + x * p.weak / (p.weak + p.landing[p.weak_row])
+            guess = x * p.weak / (p.weak + p.landing[p.weak_row])
             _put(p, course.next, p.landing[p.weak_row])
             _fit(eq, course, min(p.count + 1, KEPT), course.next.t)
-            _doubt(eq, course, p.instant)
+            _doubt(eq, course, now.t + guess)
+            found = _seek(eq, wk, course, x, 1)
+            p.singular = int(found >= 0.0)
+            p.instant = now.t + (found if found >= 0.0 else guess)
             return REACHED
     return FAILED
 
@@ -400,21 +499,26 @@ def _along(eq: Equations, course: Course, x: float) -> int:
         away = least if away >= 0.0 else -least
     nodes = min(p.count, 4)
     for k in range(n, n + eq.m):
-        value, rest, scaled, largest = 0.0, 0.0, 0.0, 1e-300
+        value, rest, fewer, scaled, largest = 0.0, 0.0, 0.0, 0.0, 1e-300
         for j in range(nodes):
             at = (p.kept - 1 - j) % KEPT
-            here, there = 1.0, 1.0
+            here, there, without = 1.0, 1.0, 1.0
             for r in range(nodes):
                 if r != j:
                     other = p.t[(p.kept - 1 - r) % KEPT]
                     here *= (t - other) / (p.t[at] - other)
                     there *= (pole - other) / (p.t[at] - other)
+                    if r < nodes - 1:
+                        without *= (pole - other) / (p.t[at] - other)
             force, lever = p.al[at, k], p.t[at] - pole
+            if j < nodes - 1:
+                fewer += without * force * lever
             value += here * force
             scaled += here * force * lever
             rest += there * force * lever
             largest = max(largest, abs(force * lever))
-        state.al[k] = scaled / away if abs(rest) > (ROUGH_POLE if p.rough > 0 else POLE) * largest else value
+        least_pole = max((ROUGH_POLE if p.rough > 0 else POLE) * largest, 5.0 * abs(rest - fewer))
+        state.al[k] = scaled / away if p.singular > 0 and abs(rest) > least_pole else value
     return 1
 
 
@@ -425,14 +529,10 @@ def tell(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
     A switch within the crossing has ended it; the run may end within it too.
     """
     p, now = course.passage, course.now
-    if now.t >= p.instant:
+    code = REACHED
+    if p.singular > 0 and min(now.t, course.end) >= p.instant:
         _along(eq, course, p.instant - p.origin)
-        k = p.met
-        p.met_t[k] = p.instant
-        p.met_row[k] = p.row[p.weak_row]
-        copy(course.inside.q, p.met_q[k])
-        copy(course.inside.v, p.met_v[k])
-        p.met = k + 1
+        code = _log(course, p.instant, p.sought)
     if course.fresh == 0:
         course.step = min(now.t - p.origin, course.largest)
         if now.t > course.end:
@@ -445,5 +545,6 @@ def tell(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
             p.now[j] = np.inf
         p.ahead = p.bound = np.inf
         p.tried = p.near = 0
+        p.doubt = np.inf
         course.fresh = 2
-    return EVENTS_FULL if p.met == p.met_t.shape[0] else REACHED
+    return code

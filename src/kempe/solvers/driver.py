@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers.course import (
+    EVENTS_FULL,
     FAILED,
     PASSED,
     PAUSE,
@@ -32,6 +33,8 @@ FORGET = 1.0
 STUBBORN, PUSHED = 4, 1e3
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
+#: A step longer than the time to a singular position, by this much at least, may have gone across it.
+BEYOND = 1.3
 
 
 @compiled
@@ -138,6 +141,8 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
                 call(course.accumulate_at, eq, wk, course, memory, -1.0)
         if course.budget <= 0:
             return PAUSE
+        if course.keep_at != 0 and course.passage.met == course.passage.met_t.shape[0]:
+            return EVENTS_FULL
         course.budget -= 1
         h = _next_step(eq, course)
         passage = course.passage
@@ -174,7 +179,10 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
         course.refused = 0
         call(course.close_at, eq, wk, course, memory, h)
         if course.keep_at != 0:
+            due = passage.ahead
             call(course.keep_at, eq, wk, course, memory, h)
+            if due < BEYOND * h:
+                call(course.find_at, eq, wk, course, memory, 0.0)
         if course.rough > 0:
             _edges(eq, course)
         if course.audit > 0 and course.own_work == 0:

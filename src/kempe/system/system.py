@@ -282,6 +282,9 @@ class System:
                 name = leader[name]
             return name
 
+        for part in self.parts:
+            if getattr(part, "fixed", ""):  # a point that is held in one direction
+                leader[find(part.name)] = find("")
         for k in self._constrained:
             parts = list(dict.fromkeys(p.name for p in self.elements[k].parts() if p.channels))
             first = find(parts[0]) if len(parts) > 1 else find("")  # ("" is the ground, which no part is called)
