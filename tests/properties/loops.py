@@ -54,6 +54,7 @@ class Chain:
     end: float = 1.0
     flats: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """The instants of the flat positions until the end."""
+    solved: Any = None
 
     def __post_init__(self) -> None:
         along = np.concatenate([[0.0], np.cumsum(self.gaps)])
@@ -77,14 +78,17 @@ class Chain:
         return [y[1], self.p * c + self.q * s, y[3], (self.q * c - self.p * s) * y[2]]
 
     def solve(self, end: float) -> Any:
-        """The exact motion until a time."""
+        """The exact motion until a time, at least."""
+        if self.solved is not None and self.solved.t_max >= end:
+            return self.solved
         y = [self.angle, self.speed, 0.0, self.speed]
         rate = self.fastest()
         tiny = np.array([1.0, rate, 1e3, 1e3 * rate]) * 1e-14
         found = solve_ivp(
             self.rates, (0.0, end), y, "DOP853", rtol=3e-14, atol=tiny, dense_output=True, max_step=0.5 / rate
         )
-        return found.sol
+        self.solved = found.sol
+        return self.solved
 
     def fastest(self) -> float:
         """The largest speed there can be, by its energy."""
