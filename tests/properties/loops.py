@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.interpolate import BarycentricInterpolator
 from scipy.optimize import brentq
 
 import kempe as kp
@@ -69,7 +70,7 @@ class Chain:
     # --- the exact motion --------------------------------------------------------------------------------------------
 
     def pull(self, theta: Any) -> Any:
-        """theta''."""
+        """The acceleration theta''."""
         return self.p * np.cos(theta) + self.q * np.sin(theta)
 
     def rates(self, _: float, y: np.ndarray) -> list[float]:
@@ -220,3 +221,172 @@ def _uneven(rng: np.random.Generator, unit: float, length: float) -> Link:
     mass = unit * 10.0 ** rng.uniform(-0.5, 0.5)
     centre = (length * rng.uniform(-0.2, 1.2), length * rng.uniform(-0.3, 0.3))
     return Link(mass, (float(centre[0]), float(centre[1])), mass * length**2 * rng.uniform(0.03, 0.3))
+
+
+# --- reactions ----------------------------------------------------------------------------------------------------
+
+
+def reactions(c: Chain, t: float) -> dict[str, float]:
+    """Forces on the second body of each joint from Newton's and Euler's equations of all links; not in flat positions.
+
+    Unknown are two components at each joint, three equations stand for each link; they are one too many since the
+    accelerations are known.
+    """
+    theta, omega, _, _ = (np.array(x).ravel() for x in c.exact([t]))
+    angle, speed, turn = theta[0], omega[0], float(c.pull(theta[0]))
+    loops = len(c.gaps)
+    names = [f"A{i}" for i in range(loops + 1)] + [f"{s}{i}" for i in range(loops) for s in "LR"]
+    column = {name: 2 * k for k, name in enumerate(names)}
+    R = np.column_stack([direction(angle), direction(angle + np.pi / 2)])
+    fixed = np.column_stack([direction(c.line), direction(c.line + np.pi / 2)])
+    tip, g = R @ np.array([c.length, 0.0]), np.array(c.gravity)
+
+    def moved(r: np.ndarray) -> np.ndarray:
+        """The acceleration of a point of a crank at r from its pivot."""
+        return turn * np.array([-r[1], r[0]]) - speed**2 * r
+
+    A, b = np.zeros((3 * (2 * loops + 1), 2 * len(names))), np.zeros(3 * (2 * loops + 1))
+
+    def link(row: int, mass: float, a: np.ndarray, couple: float, pins: list[tuple[str, float, np.ndarray]]) -> None:
+        for name, sign, arm in pins:
+            at = column[name]
+            A[row, at] = A[row + 1, at + 1] = sign
+            A[row + 2, at : at + 2] = sign * np.array([-arm[1], arm[0]]) / c.length
+        b[row : row + 2] = mass * (a - g)
+        b[row + 2] = couple / c.length
+
+    for i, crank in enumerate(c.cranks):
+        centre = R @ np.array(crank.centre)
+        pins = [(f"A{i}", 1.0, -centre)]
+        pins += [(f"L{i}", -1.0, tip - centre)] if i < loops else []
+        pins += [(f"R{i - 1}", -1.0, tip - centre)] if i else []
+        link(3 * i, crank.mass, moved(centre), crank.inertia * turn, pins)
+    for i, coupler in enumerate(c.couplers):
+        arm = fixed @ np.array(coupler.centre)
+        other = fixed @ np.array([c.gaps[i], 0.0]) - arm
+        # of a revolute between a crank (first) and a coupler (second) the force on the coupler counts
+        pins = [(f"L{i}", 1.0, -arm), (f"R{i}", 1.0, other)]
+        link(3 * (loops + 1 + i), coupler.mass, moved(tip), 0.0, pins)
+    force = np.linalg.lstsq(A, b, rcond=None)[0]
+    return {f"{name}.{axis}": float(force[column[name] + k]) for name in names for k, axis in enumerate("xy")}
+
+
+def across(c: Chain, flat: float, times: np.ndarray, reach: float, *, pole: bool) -> dict[str, np.ndarray]:
+    """Reactions at times next to a flat position, by interpolation across it; or, smooth too, t - flat times these."""
+    nodes = reach * np.cos(np.pi * (np.arange(10) + 0.5) / 10)
+    values = [reactions(c, flat + x) for x in nodes]
+    factors = nodes if pole else np.ones_like(nodes)
+    found = {}
+    for name in values[0]:
+        data = [x * v[name] for x, v in zip(factors, values, strict=True)]
+        found[name] = BarycentricInterpolator(nodes, data)(times - flat)
+    return found
+
+
+# --- cases with numbers of their own ------------------------------------------------------------------------------
+
+
+def plain_chain(loops: int = 1, kind: str = "bodies", even: bool = True, **given: Any) -> Chain:
+    """Cranks of 1 m on pivots 1.3 m apart, turning over; or with one heavy crank and coupler."""
+    gaps = np.full(loops, 1.3)
+    cranks, couplers = [uniform(1.0, 1.0) for _ in range(loops + 1)], [uniform(1.0, 1.3) for _ in gaps]
+    if not even:
+        cranks[0], couplers[0] = Link(2.0, (0.6, 0.1), 0.3), Link(1.5, (0.3, 0.1), 0.2)
+    c = Chain(1.0, gaps, cranks, couplers, kind=kind, **({"line": 0.3, "angle": 1.2, "speed": 4.0, "end": 2.0} | given))
+    flats = c.find_flats(c.solve(c.end + 1.0), c.end + 1.0)
+    c.flats = flats[flats < c.end]
+    return c
+
+
+@dataclass
+class FourBar:
+    """Uniform links of these lengths on pivots at 0 and (ground, 0), drawn near a parallelogram, without gravity.
+
+    The branch is a curve F(theta, phi) = 0 of both cranks' angles. With kinetic energy to spare the motion goes along
+    it at the speed that the energy gives, so (theta, phi)' is along the tangent, and of first order.
+    """
+
+    crank: float
+    coupler: float
+    rocker: float
+    ground: float
+    angle: float = 1.2
+    speed: float = 3.0
+
+    def ends(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.crank * direction(y[0]), np.array([self.ground, 0.0]) + self.rocker * direction(y[1])
+
+    def closing(self, y: np.ndarray) -> float:
+        """F, the coupler's length squared too much by."""
+        A, B = self.ends(y)
+        return float((B - A) @ (B - A) - self.coupler**2)
+
+    def tangent(self, y: np.ndarray) -> np.ndarray:
+        """Along the branch, as long as the motion is fast."""
+        A, B = self.ends(y)
+        d = B - A
+        dA, dB = self.crank * direction(y[0] + np.pi / 2), self.rocker * direction(y[1] + np.pi / 2)
+        t = np.array([d @ dB, d @ dA])  # F_theta = -2 d.dA, F_phi = 2 d.dB
+        dA, dB = dA * t[0], dB * t[1]
+        twice = self.crank / 3 * dA @ dA + self.rocker / 3 * dB @ dB + self.coupler / 3 * (dA @ dA + dA @ dB + dB @ dB)
+        return t / np.sqrt(twice)
+
+    def start(self) -> np.ndarray:
+        """The angles at which it is closed, parallel."""
+        phi = brentq(lambda p: self.closing(np.array([self.angle, p])), self.angle - 0.3, self.angle + 0.3, xtol=1e-16)
+        return np.array([self.angle, phi])
+
+    def exact(self, times: np.ndarray) -> np.ndarray:
+        """Both angles at times."""
+        y = self.start()
+        rate = self.speed / self.tangent(y)[0]
+
+        def rates(_: float, y: np.ndarray) -> np.ndarray:
+            A, B = self.ends(y)
+            dA, dB = self.crank * direction(y[0] + np.pi / 2), self.rocker * direction(y[1] + np.pi / 2)
+            F = 2 * np.array([-(B - A) @ dA, (B - A) @ dB])
+            return rate * self.tangent(y) - 30 * self.closing(y) * F / (F @ F)  # (drawn back to the curve)
+
+        return solve_ivp(rates, (0, times[-1]), y, "DOP853", times, rtol=1e-13, atol=1e-14).y.T
+
+    def build(self, kind: str) -> kp.Mechanism:
+        m, y = kp.Mechanism("nearly a parallelogram"), self.start()
+        A, B = self.ends(y)
+        C = np.array([self.ground, 0.0])
+        if kind == "points":
+            pivots = [m.point("O", at=(0, 0), fixed="xy"), m.point("C", at=C, fixed="xy")]
+            pins = [m.point("A", at=A), m.point("B", at=B)]
+            m.bar("crank", pivots[0], pins[0], length=self.crank, mass=self.crank)
+            m.bar("coupler", pins[0], pins[1], length=self.coupler, mass=self.coupler)
+            m.bar("rocker", pivots[1], pins[1], length=self.rocker, mass=self.rocker)
+            return m
+        sizes = {"crank": self.crank, "coupler": self.coupler, "rocker": self.rocker}
+        places = {"crank": (0 * A, A), "coupler": (A, B), "rocker": (C, B)}
+        bodies = {}
+        for name, (start, end) in places.items():
+            way = end - start
+            at, angle = (start + end) / 2, float(np.arctan2(way[1], way[0]))
+            bodies[name] = m.body(name, sizes[name], sizes[name] ** 3 / 12, at=at, angle=angle)
+        half = {name: np.array([size / 2, 0.0]) for name, size in sizes.items()}
+        m.revolute("O", m.ground, bodies["crank"], on_i=(0, 0), on_j=-half["crank"])
+        m.revolute("A", bodies["crank"], bodies["coupler"], on_i=half["crank"], on_j=-half["coupler"])
+        m.revolute("B", bodies["coupler"], bodies["rocker"], on_i=half["coupler"], on_j=half["rocker"])
+        m.revolute("C", m.ground, bodies["rocker"], on_i=C, on_j=-half["rocker"])
+        return m
+
+    def simulate(self, kind: str, times: np.ndarray, **options: Any) -> kp.Result:
+        rates = {"crank.omega": self.speed}
+        if kind == "points":
+            vx, vy = self.speed * self.crank * direction(self.angle + np.pi / 2)
+            rates = {"A.vx": vx, "A.vy": vy}
+        return self.build(kind).simulate(times, velocities=rates, **options)
+
+    def apart(self, kind: str, result: kp.Result, y: np.ndarray) -> float:
+        """The largest distance of both pins from where angles put them."""
+        if kind == "points":
+            found = [np.column_stack([result.array(f"{n}.x"), result.array(f"{n}.y")]) for n in "AB"]
+        else:
+            found = [self.crank * direction(result.array("crank.angle"))]
+            found += [np.array([self.ground, 0.0]) + self.rocker * direction(result.array("rocker.angle"))]
+        true = [self.crank * direction(y[:, 0]), np.array([self.ground, 0.0]) + self.rocker * direction(y[:, 1])]
+        return float(max(np.abs(f - t).max() for f, t in zip(found, true, strict=True)))
