@@ -8,6 +8,7 @@ A theta'' = g . R'(theta) S. Whenever the cranks lie along the line of their piv
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import cos, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class Chain:
 
     def rates(self, _: float, y: np.ndarray) -> list[float]:
         """Of angle and speed, and of their change with the size of the speed at the start."""
-        c, s = np.cos(y[0]), np.sin(y[0])
+        c, s = cos(y[0]), sin(y[0])
         return [y[1], self.p * c + self.q * s, y[3], (self.q * c - self.p * s) * y[2]]
 
     def solve(self, end: float) -> Any:
@@ -313,23 +314,33 @@ class FourBar:
     angle: float = 1.2
     speed: float = 3.0
 
-    def ends(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.crank * direction(y[0]), np.array([self.ground, 0.0]) + self.rocker * direction(y[1])
+    def ends(self, y: Any) -> tuple[float, float, float, float]:
+        """Where the coupler is held."""
+        return (
+            self.crank * cos(y[0]),
+            self.crank * sin(y[0]),
+            self.ground + self.rocker * cos(y[1]),
+            self.rocker * sin(y[1]),
+        )
 
-    def closing(self, y: np.ndarray) -> float:
-        """F, the coupler's length squared too much by."""
-        A, B = self.ends(y)
-        return float((B - A) @ (B - A) - self.coupler**2)
+    def closing(self, y: Any) -> float:
+        """F, half of what the coupler's length squared is too much by."""
+        a, b, c, d = self.ends(y)
+        return 0.5 * ((c - a) ** 2 + (d - b) ** 2 - self.coupler**2)
 
-    def tangent(self, y: np.ndarray) -> np.ndarray:
+    def gradient(self, y: Any) -> tuple[float, float]:
+        """Of F."""
+        a, b, c, d = self.ends(y)
+        return (c - a) * b - (d - b) * a, -(c - a) * d + (d - b) * (c - self.ground)
+
+    def tangent(self, y: Any) -> tuple[float, float]:
         """Along the branch, as long as the motion is fast."""
-        A, B = self.ends(y)
-        d = B - A
-        dA, dB = self.crank * direction(y[0] + np.pi / 2), self.rocker * direction(y[1] + np.pi / 2)
-        t = np.array([d @ dB, d @ dA])  # F_theta = -2 d.dA, F_phi = 2 d.dB
-        dA, dB = dA * t[0], dB * t[1]
-        twice = self.crank / 3 * dA @ dA + self.rocker / 3 * dB @ dB + self.coupler / 3 * (dA @ dA + dA @ dB + dB @ dB)
-        return t / np.sqrt(twice)
+        F = self.gradient(y)
+        p, q = F[1], -F[0]
+        one, other, both = self.crank**2, self.rocker**2, self.crank * self.rocker * cos(y[0] - y[1])
+        twice = (self.crank + self.coupler) / 3 * one * p * p + (self.rocker + self.coupler) / 3 * other * q * q
+        length = sqrt(twice + self.coupler / 3 * both * p * q)
+        return p / length, q / length
 
     def start(self) -> np.ndarray:
         """The angles at which it is closed, parallel."""
@@ -341,18 +352,17 @@ class FourBar:
         y = self.start()
         rate = self.speed / self.tangent(y)[0]
 
-        def rates(_: float, y: np.ndarray) -> np.ndarray:
-            A, B = self.ends(y)
-            dA, dB = self.crank * direction(y[0] + np.pi / 2), self.rocker * direction(y[1] + np.pi / 2)
-            F = 2 * np.array([-(B - A) @ dA, (B - A) @ dB])
-            return rate * self.tangent(y) - 30 * self.closing(y) * F / (F @ F)  # (drawn back to the curve)
+        def rates(_: float, y: np.ndarray) -> list[float]:
+            F, T = self.gradient(y), self.tangent(y)
+            back = 30 * self.closing(y) / (F[0] ** 2 + F[1] ** 2)  # to the curve
+            return [rate * T[0] - back * F[0], rate * T[1] - back * F[1]]
 
         return solve_ivp(rates, (0, times[-1]), y, "DOP853", times, rtol=1e-13, atol=1e-14).y.T
 
     def build(self, kind: str) -> kp.Mechanism:
         m, y = kp.Mechanism("nearly a parallelogram"), self.start()
-        A, B = self.ends(y)
-        C = np.array([self.ground, 0.0])
+        ends = self.ends(y)
+        A, B, C = np.array(ends[:2]), np.array(ends[2:]), np.array([self.ground, 0.0])
         if kind == "points":
             pivots = [m.point("O", at=(0, 0), fixed="xy"), m.point("C", at=C, fixed="xy")]
             pins = [m.point("A", at=A), m.point("B", at=B)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -225,17 +226,16 @@ NEAR_MISSES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["points", "bodies"])
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6, 1e-8, 1e-10])
 @pytest.mark.parametrize("which", NEAR_MISSES)
-def test_a_near_miss_is_no_singular_position(which, gap, kind):
+def test_a_near_miss_is_no_singular_position(which, gap):
     """Branches come as near as the root of the gap. The motion follows the true one, without an event.
 
     With gaps below the tolerance it may go across to the other instead, but only with an event that says so.
     """
     b, times = NEAR_MISSES[which](gap), np.linspace(0.0, 4.0, 41)
     exact = b.exact(times)
-    for tolerance in (1e-6, 1e-10):
+    for kind, tolerance in product(("points", "bodies"), (1e-6, 1e-10)):
         result = b.simulate(kind, times, tolerance=tolerance)
         kinetic = result.array("energy.kinetic")
         assert np.abs(kinetic / kinetic[0] - 1).max() < 1e3 * tolerance + 1e-8
@@ -293,32 +293,32 @@ class TwoOnACart:
         m.translational("rail", m.ground, cart, at=(0, 0), axis=(1, 0))
         for name, c in zip("ab", self.chains, strict=True):
             tips = c.pivots + c.length * direction(c.angle)
-            v = [c._body(m, f"{name}.v{i}", b, c.pivots[i], c.angle) for i, b in enumerate(c.cranks)]
-            h = c._body(m, f"{name}.h", c.couplers[0], tips[0], c.line)
+            v = [c._body(m, f"{name}v{i}", b, c.pivots[i], c.angle) for i, b in enumerate(c.cranks)]
+            h = c._body(m, f"{name}h", c.couplers[0], tips[0], c.line)
             for i, b in enumerate(c.cranks):
                 arm, end = np.array([c.length, 0.0]) - b.centre, np.array([i * c.gaps[0], 0.0])
-                m.revolute(f"{name}.A{i}", cart, v[i], on_i=c.pivots[i], on_j=-np.array(b.centre))
-                m.revolute(f"{name}.B{i}", v[i], h, on_i=arm, on_j=end - c.couplers[0].centre)
+                m.revolute(f"{name}A{i}", cart, v[i], on_i=c.pivots[i], on_j=-np.array(b.centre))
+                m.revolute(f"{name}B{i}", v[i], h, on_i=arm, on_j=end - c.couplers[0].centre)
         return m
 
 
 @pytest.mark.parametrize("even", [True, False])
-@pytest.mark.parametrize("later", [0.3, 1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-9, 0.0])
+@pytest.mark.parametrize("later", [0.2, 1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-9, 0.0])
 def test_two_loops_flat_shortly_one_after_the_other(later, even):
     two = TwoOnACart(later, even)
     m, t, flats = two.build(), np.linspace(0.0, 1.5, 16), two.flats()
-    exact, start = two.sol(t), {f"{n}.v0.omega": c.speed for n, c in zip("ab", two.chains, strict=True)}
+    exact, start = two.sol(t), {f"{n}v0.omega": c.speed for n, c in zip("ab", two.chains, strict=True)}
     for tolerance in (1e-6, 1e-9, 1e-11):
         result = m.simulate(t, velocities=start | {"cart.vx": 0.0}, tolerance=tolerance)
         off = 100 * tolerance + ROUNDING
-        for name, y in zip(("cart.x", "a.v0.angle", "b.v0.angle"), exact, strict=False):
+        for name, y in zip(("cart.x", "av0.angle", "bv0.angle"), exact, strict=False):
             assert np.abs(result.array(name) - y).max() < off, (name, tolerance)
         for name in "ab":
-            assert np.abs(result.array(f"{name}.v0.angle") - result.array(f"{name}.v1.angle")).max() < 1e-8
-        # each instant is told, those that are as good as one at least once
-        told = passages(result)
-        assert all(np.abs(told - flat).min(initial=np.inf) < 1e-2 * tolerance**0.25 + 1e-6 for flat in flats), tolerance
-        assert all(np.abs(flats - t).min() < 1e-2 * tolerance**0.25 + 1e-6 for t in told), tolerance
+            assert np.abs(result.array(f"{name}v0.angle") - result.array(f"{name}v1.angle")).max() < 1e-8
+        # each instant is told, and those that are as good as one at least once
+        told, close = passages(result), INSTANT + 10 * off
+        assert all(np.abs(told - flat).min(initial=np.inf) < close for flat in flats), (tolerance, told, flats)
+        assert all(np.abs(flats - t).min() < close for t in told), (tolerance, told, flats)
 
 
 # --- with switches, drivers, in company, and continued ----------------------------------------------------------------
@@ -352,6 +352,7 @@ def test_a_stop_next_to_the_flat_position(beside):
         instants.append(t)
     exact = np.array([next(sol(s) for a, b, sol in found if a <= s <= b) for s in times])
     assert len(instants) >= 2  # pressed, and free again
+    height = np.sin(np.concatenate([sol(np.linspace(a, b, 2000))[0] for a, b, sol in found]))
     for tolerance in (1e-6, 1e-10):
         result = m.simulate(times, velocities=c.velocities, tolerance=tolerance)
         off = 100 * tolerance + ROUNDING
@@ -359,9 +360,6 @@ def test_a_stop_next_to_the_flat_position(beside):
         assert c.apart(result) < 1e-8
         switches = np.array([e.t for e in result.events if e.kind == "switch"])
         assert len(switches) == len(instants) and np.abs(switches - instants).max() < 10 * off
-        dense = np.linspace(0.0, 1.2, 4001)
-        y = np.array([next(sol(s) for a, b, sol in found if a <= s <= b) for s in dense])
-        height = np.sin(y[:, 0])
         assert len(passages(result)) == np.count_nonzero(height[:-1] * height[1:] < 0)
 
 
@@ -403,8 +401,13 @@ def test_a_driven_chain_passes_flat_positions(kind):
         assert np.abs(c.places(result) - c.tips(theta)).max() < off and c.apart(result) < 1e-8
         effort = c.A * (alpha - c.pull(theta))
         clear = np.abs(np.sin(theta)) > 0.05
-        assert np.abs(result.array("motor.effort") - effort)[clear].max() < 1e-5 * np.abs(effort).max()
-        assert np.abs(result.array("energy.balance")).max() < (1e3 * tolerance + 1e-8) * result.energy["kinetic"].max()
+        assert (
+            np.abs(result.array("motor.effort") - effort)[clear].max() < (1e3 * tolerance + 1e-6) * np.abs(effort).max()
+        )
+        assert (
+            np.abs(result.array("energy.balance")).max()
+            < (1e3 * tolerance + 1e-8) * result.array("energy.kinetic").max()
+        )
         line = brentq(lambda s: c.angle + rate * s + wave * np.sin(3 * s) - np.pi, 0.0, 1.0)
         assert len(passages(result)) == np.count_nonzero(np.diff(np.floor(theta / np.pi)))
         assert abs(passages(result)[0] - line) * rate < INSTANT + 10 * off
@@ -466,7 +469,7 @@ def test_a_motion_may_turn_back_before_or_behind_the_flat_position(short):
     sol = c.solve(end)
     height = np.sin(sol(t)[0])
     flats = [brentq(lambda s: np.sin(sol(s)[0]), t[k], t[k + 1]) for k in np.flatnonzero(height[:-1] * height[1:] < 0)]
-    speeds = np.abs(sol(np.array(flats))[1])
+    speeds = np.array([abs(sol(s)[1]) for s in flats])
     for tolerance in (1e-6, 1e-10):
         result = c.simulate(end, tolerance=tolerance)
         theta, _, _, growth = c.exact(result.t)
