@@ -197,21 +197,22 @@ def test_steps_do_not_depend_on_the_output_points(method):
     + [("auto", 1e-12), ("auto", 1e-13), ("projection", 1e-12), ("baumgarte", 1e-11), ("independent", 1e-11)]
     + [("augmented", 10.0**-k) for k in (2, 4, 6, 8, 10, 12, 13)]
     + [("canonical", 10.0**-k) for k in (6, 8, 10, 12)]
-    + [(method, 10.0**-k) for method in ("radau", "bdf", "bdf3") for k in (6, 8, 10)]
+    + [(method, 10.0**-k) for method in ("radau", "bdf", "bdf3") for k in (6, 8, 10, 12)]
     + [("ali3p", 1e-6), ("alpha", 1e-6)],
 )
 def test_a_singular_position_is_passed_at_any_tolerance(method, tolerance):
     """Example 10.6: two bars of equal length that could as well turn as one, passed eleven times in 10 s.
 
-    An error doubles with each passage or so: 300 tolerances for methods of order 8, which take 20 steps from one to the
-    next, 3000 for those that take hundreds. Below 1e-12 rounding counts, which the passages magnify to 1e-10.
+    Errors are 1 to 150 tolerances with methods of order 8, which take 20 to 90 steps from one passage to the next, up to
+    1000 with those that take a thousand; down to a floor: below 1e-11 the steps of multistep methods fall no further.
     """
     m = singular_slider_crank(np.pi / 4)
     result = m.simulate(np.linspace(0.0, 10.0, 401), velocities={"2.vx": -4.0}, method=method, tolerance=tolerance)
     assert np.abs(result.array("2.x") - 2 * result.array("1.x")).max() < 1e-6
     assert np.count_nonzero(np.diff(np.sign(result.array("1.x")))) == 11
     share = 300 if kp.METHODS[method].order == 8 else 3000
-    assert abs(result.array("1.x")[370] + 0.009161189228874774) < max(share * tolerance, 1e-10)  # at t = 9.25
+    floor = {"bdf": 2e-8, "bdf3": 2e-8, "radau": 1e-9}.get(method, 1e-10)
+    assert abs(result.array("1.x")[370] + 0.009161189228874774) < max(share * tolerance, floor)  # at t = 9.25
     assert sum(event.kind == "singular" for event in result.events) == 11
 
 

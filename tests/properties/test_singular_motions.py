@@ -129,6 +129,24 @@ def test_random_chains_by_every_method(method):
     assert not wrong, listed(wrong)
 
 
+@pytest.mark.parametrize(
+    ("seed", "kind", "method", "tolerance"),
+    [
+        (221, "bodies", "auto", 1e-10),
+        (229, "bodies", "auto", 1e-6),
+        (147, "bodies", "auto", 1e-5),
+        (1017, "bodies", "radau", 1e-4),
+        (1014, "points", "bdf", 1e-10),
+        (1009, "bodies", "canonical", 1e-11),
+        (1017, "bodies", "canonical", 1e-10),
+    ],
+)
+def test_chains_that_were_hard_once(seed, kind, method, tolerance):
+    """Crossings refused again and again, or taken where nothing is singular."""
+    found, _ = faults(pick(seed, kind), OFF[method] * tolerance + ROUNDING, method=method, tolerance=tolerance)
+    assert not found
+
+
 #: Errors with steps of 0.02 radians of the fastest motion, in sizes, and the order that they fall with.
 FIXED = {"alpha": (1e-3, 2), "ali3p": (1e-3, 2), "bdf": (3e-3, 2), "bdf3": (3e-3, 2)}
 FIXED |= {"radau": (1e-9, 5), "penalty": (1e-5, 0)}
