@@ -203,8 +203,8 @@ def test_steps_do_not_depend_on_the_output_points(method):
 def test_a_singular_position_is_passed_at_any_tolerance(method, tolerance):
     """Example 10.6: two bars of equal length that could as well turn as one, passed eleven times in 10 s.
 
-    Errors are 1 to 150 tolerances with methods of order 8, which take 20 to 90 steps from one passage to the next, up to
-    1000 with those that take a thousand; down to a floor: below 1e-11 the steps of multistep methods fall no further.
+    Errors are 1 to 150 tolerances with methods of order 8, which take 20 to 90 steps from one passage to the next, up
+    to 1000 with those that take a thousand; down to a floor: below 1e-11 steps of multistep methods fall no further.
     """
     m = singular_slider_crank(np.pi / 4)
     result = m.simulate(np.linspace(0.0, 10.0, 401), velocities={"2.vx": -4.0}, method=method, tolerance=tolerance)
