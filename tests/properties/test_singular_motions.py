@@ -412,7 +412,7 @@ def test_a_driven_chain_passes_flat_positions(kind):
     m, rate, wave = c.build(), 5.0, 0.0 if kind == "law" else 0.3
     m.driver("motor", m["v0"].angle, lambda t: c.angle + rate * t + wave * kp.sin(3 * t))
     for tolerance in (1e-6, 1e-10):
-        result = m.simulate(2.0, steps=41, tolerance=tolerance)
+        result = m.simulate(2.0, steps=400, tolerance=tolerance)
         t = result.t
         theta, alpha = c.angle + rate * t + wave * np.sin(3 * t), -9 * wave * np.sin(3 * t)
         off = 10 * tolerance + ROUNDING
