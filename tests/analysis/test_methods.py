@@ -191,26 +191,29 @@ def test_steps_do_not_depend_on_the_output_points(method):
 # --- at the edge ----------------------------------------------------------------------------------------------------
 
 
-def limit(reason: str) -> Any:
-    """A known limit, as the documentation says."""
-    return pytest.mark.xfail(strict=False, raises=(AssertionError, kp.ConvergenceError), reason=reason)
-
-
 @pytest.mark.parametrize(
     ("method", "tolerance"),
     [("auto", tolerance) for tolerance in np.logspace(-2, -11, 37)]
+    + [("auto", 1e-12), ("auto", 1e-13), ("projection", 1e-12), ("baumgarte", 1e-11), ("independent", 1e-11)]
     + [("augmented", 10.0**-k) for k in (2, 4, 6, 8, 10, 12, 13)]
-    + [pytest.param("auto", 1e-12, marks=limit("near a singular position 'auto' loses digits below 3e-12"))]
-    + [pytest.param("auto", 1e-13, marks=limit("near a singular position 'auto' fails below 1e-12"))]
-    + [pytest.param("radau", 1e-10, marks=limit("near a singular position 'radau' fails below 1e-9"))],
+    + [("canonical", 10.0**-k) for k in (6, 8, 10, 12)]
+    + [(method, 10.0**-k) for method in ("radau", "bdf", "bdf3") for k in (6, 8, 10, 12)]
+    + [("ali3p", 1e-6), ("alpha", 1e-6)],
 )
 def test_a_singular_position_is_passed_at_any_tolerance(method, tolerance):
-    """Example 10.6: two bars of equal length that could as well turn as one, passed eleven times in 10 s."""
+    """Example 10.6: two bars of equal length that could as well turn as one, passed eleven times in 10 s.
+
+    Errors are 1 to 150 tolerances with methods of order 8, which take 20 to 90 steps from one passage to the next, up
+    to 1000 with those that take a thousand; down to a floor: below 1e-11 steps of multistep methods fall no further.
+    """
     m = singular_slider_crank(np.pi / 4)
     result = m.simulate(np.linspace(0.0, 10.0, 401), velocities={"2.vx": -4.0}, method=method, tolerance=tolerance)
     assert np.abs(result.array("2.x") - 2 * result.array("1.x")).max() < 1e-6
     assert np.count_nonzero(np.diff(np.sign(result.array("1.x")))) == 11
-    assert abs(result.array("1.x")[370] + 0.009161189228874774) < max(300 * tolerance, 1e-10)  # at t = 9.25
+    share = 300 if kp.METHODS[method].order == 8 else 3000
+    floor = {"bdf": 2e-8, "bdf3": 2e-8, "radau": 1e-9}.get(method, 1e-10)
+    assert abs(result.array("1.x")[370] + 0.009161189228874774) < max(share * tolerance, floor)  # at t = 9.25
+    assert sum(event.kind == "singular" for event in result.events) == 11
 
 
 @pytest.mark.parametrize("method", ["auto", "augmented", "canonical", "ali3p"])
@@ -233,23 +236,29 @@ def test_no_tolerance_changes_the_branch(method):
         assert np.ptp(result.array("a.angle")) > 8 * np.pi
 
 
-@limit("below 1e-11 'bdf' takes more and more steps and is less accurate")
-def test_backward_differentiation_at_tight_tolerances():
-    m = machine("slider_crank")
-    loose, tight = (m.simulate([0.0, m.end], method="bdf", tolerance=t) for t in (1e-10, 1e-12))
-    assert tight.stats["steps"] < 4 * loose.stats["steps"]
-    assert end_error("slider_crank", method="bdf", tolerance=1e-12) < 1e-8
-
-
-@limit("Newton's method stops at 1e-11 whatever the step, which shows in accelerations as 1e-11 / h^2")
 @pytest.mark.parametrize("method", ["bdf", "bdf3"])
-def test_backward_differentiation_with_small_fixed_steps(method):
+def test_backward_differentiation_at_tight_tolerances(method):
+    """The step falls with the tolerance to the power 1/6; below 1e-11 neither step nor error falls further."""
     m = machine("slider_crank")
-    coarse, fine = (end_error("slider_crank", method=method, step=m.end / n) for n in (400, 6400))
-    assert fine < coarse / 200  # at least order 2
+    loose, tight, tightest = (m.simulate([0.0, m.end], method=method, tolerance=t) for t in (1e-10, 1e-12, 1e-13))
+    assert loose.stats["steps"] < tight.stats["steps"] < 4 * loose.stats["steps"]
+    assert tightest.stats["steps"] < 2 * tight.stats["steps"]
+    for tolerance in (1e-12, 1e-13):
+        assert end_error("slider_crank", method=method, tolerance=tolerance) < 1e-9
 
 
-@limit("with a penalty of the literature ALI3-P fails, and smaller steps make it worse")
-@pytest.mark.parametrize("name", ["slider_crank", "four_bar_of_points"])
-def test_augmented_lagrangian_of_index_3_with_a_given_penalty(name):
-    assert end_error(name, method="ali3p", penalty=1e7, tolerance=1e-8) < 1e-3
+@pytest.mark.parametrize("order", [2, 3, 5])
+@pytest.mark.parametrize("method", ["bdf", "bdf3"])
+def test_backward_differentiation_with_small_fixed_steps(method, order):
+    """The first step is of order 1, so the error falls with the square of the step at least, whatever the order."""
+    m = machine("slider_crank")
+    coarse, fine = (end_error("slider_crank", method=method, order=order, step=m.end / n) for n in (400, 6400))
+    assert fine < coarse / 200  # (16^2 = 256)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("penalty", [1e3, 1e5, 1e7, 1e9])
+def test_augmented_lagrangian_of_index_3_with_a_given_penalty(name, penalty):
+    """Multipliers take over what the penalty leaves, so its size does not show: order 2 does, as in proportion."""
+    for tolerance in (1e-6, 1e-8):
+        assert end_error(name, method="ali3p", penalty=penalty, tolerance=tolerance) < 300 * tolerance
