@@ -79,7 +79,15 @@ from kempe.elements import (
     polynomial345,
     spline,
 )
-from kempe.errors import AssemblyError, ConvergenceError, FileError, KempeError, ModelError, SingularPositionError
+from kempe.errors import (
+    AccuracyWarning,
+    AssemblyError,
+    ConvergenceError,
+    FileError,
+    KempeError,
+    ModelError,
+    SingularPositionError,
+)
 from kempe.results import Energies, Reaction, Result
 
 __version__ = "0.2.0"
@@ -87,6 +95,7 @@ __version__ = "0.2.0"
 __all__ = [
     "METHODS",
     "Accelerations",
+    "AccuracyWarning",
     "AssemblyError",
     "Branch",
     "ConvergenceError",

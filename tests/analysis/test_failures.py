@@ -258,6 +258,7 @@ def test_an_interrupted_run_keeps_what_it_has():
     assert finite(result) and len(result) < 1000
 
 
+@pytest.mark.filterwarnings("ignore::kempe.errors.AccuracyWarning")
 @pytest.mark.parametrize("method", ["auto", "augmented", "radau", "bdf", "alpha", "independent"])
 def test_drivers_that_contradict_each_other_are_no_success(method):
     m = kp.Mechanism("two drivers")

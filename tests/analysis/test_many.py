@@ -122,6 +122,7 @@ def differences(runs: kp.Runs, model: Any, designs: dict[str, Any], quantities: 
     return wrong
 
 
+@pytest.mark.filterwarnings("ignore::kempe.errors.AccuracyWarning")
 @pytest.mark.parametrize("seed", range(100))
 def test_random_mechanisms(seed):
     """Each by the default, and by one of the other methods: eight of them or more by every one."""

@@ -92,6 +92,7 @@ def test_order_with_fixed_steps(method, options, counts, order):
     assert slope(counts, errors) == pytest.approx(order, abs=0.06 * order)
 
 
+@pytest.mark.filterwarnings("ignore::kempe.errors.AccuracyWarning")  # of order 1, and loose
 @pytest.mark.parametrize("method", ["bdf", "bdf3"])
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("name", ["slider_crank", "masses_on_springs"])
@@ -114,8 +115,8 @@ def test_error_follows_the_tolerance(method):
     tolerances = [1e-4, 1e-6, 1e-8]
     errors = [end_error("slider_crank", method=method, tolerance=t, **options) for t in tolerances]
     proportion = slope(1 / np.array(tolerances), errors)
-    # (each new choice of independent coordinates starts the steps afresh)
-    assert (0.5 if kp.METHODS[method].order == 2 or method == "independent" else 0.6) < proportion < 1.4
+    # (at loose tolerances steps are bounded by how far loops turn, and errors smaller than asked for)
+    assert 0.5 < proportion < 1.4
     assert errors[-1] < (1e-4 if kp.METHODS[method].order < 8 else 1e-6)
 
 
@@ -216,6 +217,7 @@ def test_a_singular_position_is_passed_at_any_tolerance(method, tolerance):
     assert sum(event.kind == "singular" for event in result.events) == 11
 
 
+@pytest.mark.filterwarnings("ignore::kempe.errors.AccuracyWarning")  # ali3p is of order 2: 1e-10 is beyond it
 @pytest.mark.parametrize("method", ["auto", "augmented", "canonical", "ali3p"])
 def test_no_tolerance_changes_the_branch(method):
     """A parallelogram that turns through its flat positions, where it could go on as an antiparallelogram."""

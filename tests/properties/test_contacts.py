@@ -581,6 +581,7 @@ def offset_rotor_model() -> kp.Mechanism:
     return m
 
 
+@pytest.mark.filterwarnings("ignore::kempe.errors.AccuracyWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_height_of_a_point_that_goes_round(method):
     """The height sin(w t) passes 1 - depth twice a turn, in both directions, shortly after each other."""

@@ -400,8 +400,8 @@ class RackAndPinion(Element):
     angles count from the drawn pose. The axis turns with the rack; for a rack that is a point it turns with ``frame``.
 
     The teeth push at the pitch point, ``radius`` to the right of the centre: along the axis with W = |lambda|, and
-    across it with W tan(``pressure_angle``), 20 degrees unless given, away from the rack. Zero is for a disc that rolls
-    without teeth.
+    across it with W tan(``pressure_angle``), away from the rack: 20 degrees where the pinion's centre is given, none
+    where neither is (an origin that is not the centre would feel a false force). Zero is for a disc without teeth.
     """
 
     rows = ("ratio",)
@@ -435,7 +435,8 @@ class RackAndPinion(Element):
         at, along = centre.symbolic(DrawnSource()), teeth.symbolic(DrawnSource())
         u, turned = _rolling(at, along, None if counting is None else counting.symbolic(DrawnSource()))
         constant = plain(ca.dot(u, along.r - at.r) - r * turned)
-        leaning = _leaning(what, pressure_angle)
+        placed = on_i is not None or isinstance(i, Marker) or pressure_angle is not None
+        leaning = _leaning(what, pressure_angle) if placed else None
         super().__init__(name, i=centre, j=teeth, frame=counting, radius=r, leaning=leaning, constant=constant)
 
     def view(self, source: Source) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: So many tolerances the energy may be off, by the largest energy that was exchanged; with any tolerance it may be off
 #: by the second number, and with fixed steps or a loose tolerance not by more than the third.
-ENERGY, LEAST, MOST = 3e3, 1e-7, 0.03
+ENERGY, LEAST, MOST = 1e4, 1e-7, 0.03
 #: So many tolerances constraints may be violated, in sizes, and velocities be moved to them after a step; violations
 #: below the last are none.
 VIOLATION, PROJECTION, ROUNDING = 1e2, 1e3, 1e-9
@@ -31,6 +31,7 @@ def findings(machine: Machine, t: np.ndarray, series: dict[str, np.ndarray]) -> 
             float(np.ptp(series[f"energy.{name}"])) for name in ("kinetic", "potential", "elastic", "dissipated")
         )
         exchanged = max(exchanged, float(np.ptp(series["energy.supplied"])), float(series["energy.kinetic"].max()))
+        exchanged = max(exchanged, course.least_energy)  # (at rest, as for the errors of steps)
         off = np.abs(series["energy.balance"])
         limit = min(max(ENERGY * tolerance, LEAST), MOST)
         if exchanged > 0.0 and off.max() > limit * exchanged:

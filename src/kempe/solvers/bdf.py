@@ -33,6 +33,10 @@ ERROR = 1.0 / np.arange(1.0, MAX_ORDER + 3)  # ERROR[k]: constant of the local e
 SIDE = MAX_ORDER + 1
 
 
+#: What rounding leaves in a step, in sizes: errors below that are not asked for.
+NOISE = 2e-13
+
+
 class Memory(Frame):
     """What the method keeps from step to step; vectors are [q, v]."""
 
@@ -164,7 +168,7 @@ def _newton(eq, wk, course, memory, c):
     for j in range(m):
         state.al[n + j] = course.now.al[n + j]
     # (index 3 shows what Newton leaves in velocities over c, which the stabilised form has as unknowns of their own)
-    close = close_enough(course, c) if index3 else max(0.01 / in_tolerances(course, 1.0, 5.0), 2e-15)
+    close = close_enough(course, c) if index3 else max(0.01 / in_tolerances(course, 1.0, 5.0, NOISE), 2e-15)
     last, theta, renewed, stuck = 0.0, 1.0, fresh, 0
     patience = PATIENCE if course.redundant > 0 else 0
     for iteration in range(12):
@@ -247,7 +251,7 @@ def _norm(eq, course, memory, row, order):
         total += (row[i] / eq.scale[i]) ** 2
         if both:
             total += (row[n + i] / (eq.scale[i] * rate)) ** 2
-    return in_tolerances(course, ERROR[order] * np.sqrt(total / (2 * n if both else n)), float(order))
+    return in_tolerances(course, ERROR[order] * np.sqrt(total / (2 * n if both else n)), float(order), NOISE)
 
 
 @piece

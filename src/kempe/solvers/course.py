@@ -370,12 +370,12 @@ def close_enough(course, h):
 
 
 @compiled
-def in_tolerances(course, error, order):
+def in_tolerances(course, error, order, noise):
     """An error of a step in units of what is allowed so that the sum of all is about the tolerance.
 
     Steps are as long as tolerance^(1 / order), so their number is the inverse of that; rounding must stay below.
     """
-    return error / max(course.tolerance ** (1.0 + 1.0 / order), min(course.tolerance, 3e-14))
+    return error / max(course.tolerance ** (1.0 + 1.0 / order), min(course.tolerance, noise))
 
 
 @compiled

@@ -209,7 +209,7 @@ def _error(eq, course, memory, h):
         old = memory.algorithmic[i]
         new = ((1.0 - alpha_f) * course.next.al[i] + alpha_f * course.now.al[i] - alpha_m * old) / (1.0 - alpha_m)
         total += ((new - old) / eq.scale[i]) ** 2
-    return in_tolerances(course, share_ * h * h * np.sqrt(total / eq.n), 2.0)
+    return in_tolerances(course, share_ * h * h * np.sqrt(total / eq.n), 2.0, 3e-14)
 
 
 @piece

@@ -29,7 +29,7 @@ SAFETY, PI, GROWTH = 0.87, 0.03, 4.0
 #: ends (6.4 for dampers, 6.0 for springs), and more than steps held back by accuracy come to.
 STABILITY = 3.3
 #: Momenta hold the integral of the multipliers, which grows with time; after so many steps it starts anew from zero.
-AGE = 20
+AGE = 100
 #: Differences below this fraction of the numbers are rounding.
 ROUNDING = 1e-15
 
