@@ -115,6 +115,10 @@ class Passage(Frame):
     middle: Real  # of the time they are for, and half its length
     half: Real
     samples: FloatRows  # pivots of the watched rows at places within a step
+    depth: Floats  # per watched row: how near to zero its pivot comes, by its neighbourhood, and when
+    lowest_at: Floats
+    found: Floats  # times within a step at which pivots are zero, and of which watched rows
+    found_row: Ints
     # the singular positions met, until the caller takes them out
     met_t: Floats
     met_row: Ints
@@ -126,8 +130,7 @@ class Passage(Frame):
     terms: Count  # how many terms are taken
     origin: Real  # when the crossing starts
     instant: Real  # when the position is singular
-    singular: Count  # 1 where it is
-    sought: Count  # the watched row that is zero there
+    singular: Count  # how many times within the crossing it is
     ahead: Real  # how far ahead in time the next singular position seems, or inf
     weak: Real  # how sound the row is that makes it so
     weak_row: Count  # its number among those watched
@@ -241,6 +244,10 @@ def _new_passage(eq: Equations, loops: bool) -> Passage:
         weight=np.zeros(3 * kept),
         change=np.zeros(TERMS),
         samples=np.zeros((SAMPLES, watched)),
+        depth=np.zeros(watched),
+        lowest_at=np.zeros(watched),
+        found=np.zeros(4),
+        found_row=np.zeros(4, dtype=np.int64),
         met_t=np.zeros(room),
         met_row=np.zeros(room, dtype=np.int64),
         met_q=np.zeros((room, n)),

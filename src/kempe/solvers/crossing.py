@@ -53,6 +53,8 @@ AT_LAST = 3.0
 NEAREST = 1e-6
 #: A pivot is zero where it is this fraction of what it is in the next place looked at.
 ZERO = 1e-2
+#: It may be, where a parabola through three of those places has this fraction as its lowest value.
+DEEP = 0.3
 #: Rounding that a position has, in sizes; what it may be magnified to by the weak constraints.
 ROUNDING = 1e-13
 #: Where multipliers grow like 1/s (a force on the weak direction), their pole must be at least this much of them.
@@ -361,38 +363,21 @@ def _go_to(eq, wk, course, x, along):
 
 
 @compiled
-def _pivot(eq, wk, course, x, along):
-    """The pivot of the row that is looked at, at a time."""
+def _pivot(eq, wk, course, row, x, along):
+    """The pivot of a row at a time."""
     if not _go_to(eq, wk, course, x, along):
         return np.inf
-    return 1.0 / abs(course.beside.lu[course.passage.place[course.passage.sought]])
+    return 1.0 / abs(course.beside.lu[course.passage.place[row]])
 
 
 @piece
-def _seek(eq: Equations, wk: Work, course: Course, length: float, along: int) -> float:
-    """When within a step the pivot of a row is zero: the least of all rows, closed in on by parabolas; -1 for none."""
+def _close_in(eq: Equations, wk: Work, course: Course, row: int, length: float, along: int) -> float:
+    """When within a step the pivot of a row is zero, from where the samples say, by parabolas; -1 where it is not."""
     p = course.passage
-    for k in range(SAMPLES):
-        if not _go_to(eq, wk, course, length * (k + 0.5) / SAMPLES, along):
-            return -1.0
-        for j in range(p.row.shape[0]):
-            p.samples[k, j] = 1.0 / abs(course.beside.lu[p.place[j]])
-    x, least = 0.0, np.inf
-    for j in range(p.row.shape[0]):
-        for k in range(1, SAMPLES - 1):
-            left, middle, right = p.samples[k - 1, j], p.samples[k, j], p.samples[k + 1, j]
-            bend = left - 2.0 * middle + right
-            if bend > 0.0 and abs(left - right) < 2.0 * bend:
-                # the parabola's lowest value, by what it is in the next place
-                depth = (middle - 0.125 * (left - right) ** 2 / bend) / max(left, right)
-                if depth < least:
-                    least, x, p.sought = depth, length * (k + 0.5) / SAMPLES, j
-    if not least < 0.1:
-        return -1.0
-    reach, first = length / SAMPLES, 0.0
+    x, reach, first = p.lowest_at[row], length / SAMPLES, 0.0
     for sweep in range(5):
-        left, right = _pivot(eq, wk, course, x - reach, along), _pivot(eq, wk, course, x + reach, along)
-        middle = _pivot(eq, wk, course, x, along)
+        left, right = _pivot(eq, wk, course, row, x - reach, along), _pivot(eq, wk, course, row, x + reach, along)
+        middle = _pivot(eq, wk, course, row, x, along)
         bend = left - 2.0 * middle + right
         if not (bend > 0.0 and bend < np.inf):
             return -1.0
@@ -400,7 +385,7 @@ def _seek(eq: Equations, wk: Work, course: Course, length: float, along: int) ->
             first = max(left, right)
         shift = 0.5 * reach * (left - right) / bend
         lowest = middle - 0.25 * (left - right) * shift / reach if abs(shift) < reach else middle
-        if sweep == 4 and lowest > ZERO * first + 30.0 * abs(eq.shift[eq.n + p.row[p.sought]]):
+        if sweep == 4 and lowest > ZERO * first + 30.0 * abs(eq.shift[eq.n + p.row[row]]):
             return -1.0
         x += min(max(shift, -reach), reach)
         reach *= 0.2
@@ -408,15 +393,61 @@ def _seek(eq: Equations, wk: Work, course: Course, length: float, along: int) ->
 
 
 @piece
+def _seek(eq: Equations, wk: Work, course: Course, length: float, along: int) -> int:
+    """The times within a step at which pivots are zero, into ``passage.found``; how many.
+
+    Parabolas through samples say which may be, and when; of those at about the same time the deepest is looked at.
+    """
+    p = course.passage
+    for k in range(SAMPLES):
+        if not _go_to(eq, wk, course, length * (k + 0.5) / SAMPLES, along):
+            return 0
+        for j in range(p.row.shape[0]):
+            p.samples[k, j] = 1.0 / abs(course.beside.lu[p.place[j]])
+    for j in range(p.row.shape[0]):
+        p.depth[j] = np.inf
+        for k in range(1, SAMPLES - 1):
+            left, middle, right = p.samples[k - 1, j], p.samples[k, j], p.samples[k + 1, j]
+            bend = left - 2.0 * middle + right
+            edge = k == 1 or k == SAMPLES - 2
+            if bend > 0.0 and abs(left - right) < (4.0 if edge else 2.0) * bend:
+                depth = (middle - 0.125 * (left - right) ** 2 / bend) / max(left, right)
+                if depth < p.depth[j]:
+                    at = length * (k + 0.5) / SAMPLES + 0.5 * length / SAMPLES * (left - right) / bend
+                    p.depth[j], p.lowest_at[j] = depth, min(max(at, 0.0), length)
+    count = 0
+    for _ in range(3 * p.found.shape[0]):
+        best, least = -1, DEEP
+        for j in range(p.row.shape[0]):
+            if p.depth[j] < least:
+                best, least = j, p.depth[j]
+        if best < 0 or count == p.found.shape[0]:
+            break
+        x, at = _close_in(eq, wk, course, best, length, along), p.lowest_at[best]
+        p.depth[best] = np.inf
+        if x >= 0.0:
+            known = False
+            for k in range(count):
+                known |= abs(p.found[k] - x) < 1e-4 * length
+            if not known:
+                p.found[count] = x
+                p.found_row[count] = best
+                count += 1
+            for j in range(p.row.shape[0]):
+                if abs(p.lowest_at[j] - at) < 0.02 * length:
+                    p.depth[j] = np.inf
+    return count
+
+
+@piece
 def find(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
-    """Whether the last step went across a singular position; it is told as a crossing is."""
+    """Whether the last step went across singular positions; they are told as a crossing is."""
     p = course.passage
     h = course.now.t - course.before.t
-    x = _seek(eq, wk, course, h, 0)
-    if x < 0.0:
-        return REACHED
-    call(course.inside_at, eq, wk, course, course.memory_at, x / h)
-    return _log(course, course.before.t + x, p.sought)
+    for k in range(_seek(eq, wk, course, h, 0)):
+        call(course.inside_at, eq, wk, course, course.memory_at, p.found[k] / h)
+        _log(course, course.before.t + p.found[k], p.found_row[k])
+    return REACHED
 
 
 @compiled
@@ -429,7 +460,6 @@ def _log(course, t, row):
     copy(course.inside.q, p.met_q[k])
     copy(course.inside.v, p.met_v[k])
     p.met = k + 1
-    return REACHED
 
 
 @piece
@@ -469,9 +499,8 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
             _put(p, course.next, p.landing[p.weak_row])
             _fit(eq, course, min(p.count + 1, KEPT), course.next.t)
             _doubt(eq, course, now.t + guess)
-            found = _seek(eq, wk, course, x, 1)
-            p.singular = int(found >= 0.0)
-            p.instant = now.t + (found if found >= 0.0 else guess)
+            p.singular = _seek(eq, wk, course, x, 1)
+            p.instant = now.t + (p.found[0] if p.singular > 0 else guess)
             return REACHED
     return FAILED
 
@@ -529,10 +558,10 @@ def tell(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
     A switch within the crossing has ended it; the run may end within it too.
     """
     p, now = course.passage, course.now
-    code = REACHED
-    if p.singular > 0 and min(now.t, course.end) >= p.instant:
-        _along(eq, course, p.instant - p.origin)
-        code = _log(course, p.instant, p.sought)
+    for k in range(p.singular):
+        if min(now.t, course.end) >= p.origin + p.found[k]:
+            _along(eq, course, p.found[k])
+            _log(course, p.origin + p.found[k], p.found_row[k])
     if course.fresh == 0:
         course.step = min(now.t - p.origin, course.largest)
         if now.t > course.end:
@@ -547,4 +576,4 @@ def tell(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
         p.tried = p.near = 0
         p.doubt = np.inf
         course.fresh = 2
-    return code
+    return REACHED

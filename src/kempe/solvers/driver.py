@@ -33,8 +33,8 @@ FORGET = 1.0
 STUBBORN, PUSHED = 4, 1e3
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
-#: A step longer than the time to a singular position, by this much at least, may have gone across it.
-BEYOND = 1.3
+#: A step that comes as near as this many of its lengths to a singular position may have gone across it.
+BEYOND = 2.5
 
 
 @compiled
@@ -141,7 +141,7 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
                 call(course.accumulate_at, eq, wk, course, memory, -1.0)
         if course.budget <= 0:
             return PAUSE
-        if course.keep_at != 0 and course.passage.met == course.passage.met_t.shape[0]:
+        if course.keep_at != 0 and course.passage.met + 4 > course.passage.met_t.shape[0]:
             return EVENTS_FULL
         course.budget -= 1
         h = _next_step(eq, course)
