@@ -67,6 +67,8 @@ class Integrator:
         course.fresh = 1
         course.passage.own_factors = int(self.leaves_factors)
         course.passage.rough = int(self.leaves_constraints)
+        # (without projection the book's methods are to be seen as they are)
+        course.passage.off = int(self.task.options.get("project") is False and self.name in ("augmented", "canonical"))
         self.connect(course, self.memory)
 
     @property
@@ -80,7 +82,7 @@ class Integrator:
         course.begin_at, course.step_at, course.close_at, course.inside_at = (address_of(f) for f in cls.functions)
         course.memory_at = co.remember(memory)
         connect_switching(course)
-        watches = len(course.passage.row) > 0
+        watches = len(course.passage.row) > 0 and course.passage.off == 0
         if course.audit > 0 and (course.own_work == 0 or watches):
             course.accumulate_at = address_of(accumulate)
         if watches:

@@ -139,6 +139,7 @@ class Passage(Frame):
     sound_now: Real  # how sound the weakest row is
     near: Count  # 1 where the singular position is to be crossed however short the step
     tried: Count  # 1 where a crossing has been tried from the present state
+    off: Count  # 1 where nothing is to be watched
     own_factors: Count  # 1 where the integrator leaves the factors of the new state behind
     rough: Count  # 1 where its velocities and accelerations are less accurate than positions
 

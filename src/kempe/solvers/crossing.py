@@ -47,8 +47,8 @@ STATES = (16, 12, 9, 6, 4)
 #: How large the polynomial's error may be, in tolerances, for integrators that are less accurate than their positions,
 #: and in any case with fixed steps.
 SHARE, ROUGH_SHARE, ROUGHLY = 0.01, 3.0, 1e-4
-#: How large it may be where it does not become smaller any more.
-AT_LAST = 3.0
+#: How large it may be where it does not become smaller any more, in tolerances; three times that at tight ones.
+AT_LAST, TIGHT = 3.0, 1e-9
 #: Nearer than this to a singular position the motion does not come by shorter and shorter steps.
 NEAREST = 1e-6
 #: A pivot is zero where it is this fraction of what it is in the next place looked at.
@@ -321,7 +321,7 @@ def _land(eq, wk, course, x, doubt):
         s = np.sqrt(min(1.0, 1.0 / abs(wk.lu[p.place[j]]) / p.sound[j]))
         p.landing[j] = s
         sound = min(sound, s)
-    if not sound > 0.4 * min(p.weak, 0.5):
+    if not sound > 0.4 * min(p.sound_now, 0.5):
         return False
     if not project_position(eq, wk, state, np.inf) < 1e-12 or evaluate(eq, wk, state) == 0:
         return False
@@ -489,8 +489,9 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
         doubt = _best_fit(eq, course, enough)
         if attempt == 0:
             # where coming nearer has not helped it will not: noise is all that is left
-            if doubt > 0.3 * p.doubt and doubt <= AT_LAST * course.tolerance:
-                enough = max(enough, AT_LAST * course.tolerance)
+            at_last = course.tolerance * (AT_LAST if course.tolerance > TIGHT else 3.0 * AT_LAST)
+            if doubt > 0.3 * p.doubt and doubt <= at_last:
+                enough = max(enough, at_last)
             p.doubt = doubt
         if not doubt <= enough:
             return FAILED
@@ -522,11 +523,11 @@ def _along(eq: Equations, course: Course, x: float) -> int:
     p, state, n = course.passage, course.inside, eq.n
     t, pole = p.origin + x, p.instant
     _polynomials(eq, course, t, state)
-    behind = (p.kept - 1) % KEPT  # the state behind, and the three before
+    behind = (p.kept - 1) % KEPT  # the state behind, and those before
     away, least = t - pole, 1e-9 * (p.t[behind] - p.origin)
     if abs(away) < least:
         away = least if away >= 0.0 else -least
-    nodes = min(p.count, 4)
+    nodes = min(p.count, 6)
     for k in range(n, n + eq.m):
         value, rest, fewer, scaled, largest = 0.0, 0.0, 0.0, 0.0, 1e-300
         for j in range(nodes):
