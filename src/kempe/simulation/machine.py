@@ -236,8 +236,8 @@ class Machine:
 
     def _dependent(self, weak: np.ndarray) -> list[int]:
         """Of rows with weak pivots those that others imply; any other is all that holds a part without inertia."""
-        if not len(weak):
-            return []
+        if not len(weak) or self.eq.n > DENSE:
+            return [int(k) for k in weak]
         J = self.scaled_jacobian()
         limit = RANK * np.abs(J).max()
         strong = np.setdiff1d(np.flatnonzero(self.system.in_force(self.wk.x)), weak)
