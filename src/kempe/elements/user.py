@@ -166,10 +166,10 @@ class UserForce(UserElement):
 
     A body arrives with ``x``, ``y``, ``angle``, ``vx``, ``vy``, ``omega``, ``point(s)`` and ``velocity(s)``; a marker,
     point or bar with its position ``r`` and velocity ``v``; a coordinate or quantity as a number with a ``rate`` (its
-    ``value`` is the number itself). The function returns one entry for each part, in order: (Fx, Fy, M) for a body, force
-    at its origin and moment; (Fx, Fy) for a marker, point or bar; a number for a coordinate or quantity; 0 for nothing.
-    For a single part it returns that entry. What the force does counts as supplied energy. Design parameters may be used
-    from the surrounding scope.
+    ``value`` is the number itself). The function returns one entry for each part, in order: (Fx, Fy, M) for a body,
+    force at its origin and moment; (Fx, Fy) for a marker, point or bar; a number for a coordinate or quantity; 0 for
+    nothing. For a single part it returns that entry. What the force does counts as supplied energy. Design parameters
+    may be used from the surrounding scope.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], *parts: Any) -> None:
