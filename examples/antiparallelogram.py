@@ -56,6 +56,7 @@ def main() -> None:
     for event in result.events:
         print(event.message)
     print(f"Both motions followed through {len(result.events)} flat positions; largest error {check(result):.1e}")
+    result.animate("out/antiparallelogram.gif")
 
 
 if __name__ == "__main__":

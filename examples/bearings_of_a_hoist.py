@@ -57,6 +57,7 @@ def main() -> None:
         x, y = result.reaction(f"bearing of {name}", on="ground").force[-1]
         print(f"  bearing of {name}: {np.hypot(x, y):.2f} ({x:.2f}, {y:.2f})")
     print(f"largest error of the shaft's {check():.1e}")
+    result.animate("out/bearings_of_a_hoist.gif")
 
 
 if __name__ == "__main__":

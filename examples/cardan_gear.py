@@ -50,6 +50,7 @@ def main() -> None:
     result = build().kinematics(TIMES, **OPTIONS)
     across, stroke = np.abs(result.array("rim pen.y")).max(), np.ptp(result.array("rim pen.x"))
     print(f"Cardan gear: stroke {stroke:.4f}, {across:.1e} off the straight line; largest error {check(result):.1e}")
+    result.animate("out/cardan_gear.gif", trace=["rim pen"])
 
 
 if __name__ == "__main__":

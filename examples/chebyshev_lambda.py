@@ -53,6 +53,7 @@ def main() -> None:
     x, y = result.array("foot.x")[working], result.array("foot.y")[working]
     print(f"Chebyshev's lambda linkage: {np.ptp(y):.5f} off a straight line over a stroke of {np.ptp(x):.4f}")
     print(f"largest error against the closed form {check(result):.1e}")
+    result.animate("out/chebyshev_lambda.gif", trace=["foot"])
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ def main() -> None:
     result = build().kinematics(TIMES, **OPTIONS)
     lift, stroke = np.ptp(result.array("tappet.y")), np.ptp(result.array("slide.x"))
     print(f"Camshaft: flat tappet lifted by {lift:.4f}, roller slide moved by {stroke:.4f}; error {check(result):.1e}")
+    result.animate("out/disk_cam.gif")
 
 
 if __name__ == "__main__":

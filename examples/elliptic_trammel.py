@@ -43,6 +43,7 @@ def main() -> None:
     result = build().kinematics(TIMES, **OPTIONS)
     width, height = np.ptp(result.array("rod.x")), np.ptp(result.array("rod.y"))
     print(f"Elliptic trammel: an ellipse {width:.4f} wide and {height:.4f} high; largest error {check(result):.1e}")
+    result.animate("out/elliptic_trammel.gif", trace=["rod"])
 
 
 if __name__ == "__main__":

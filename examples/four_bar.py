@@ -56,6 +56,7 @@ def main() -> None:
     swing = np.degrees(np.ptp(result.array("rocker.angle")))
     print(f"Four-bar linkage: the rocker swings by {swing:.3f} degrees")
     print(f"largest error of Freudenstein's equation and its derivatives {check(result):.1e}")
+    result.animate("out/four_bar.gif", trace=["coupler"])
 
 
 if __name__ == "__main__":

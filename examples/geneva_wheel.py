@@ -52,6 +52,7 @@ def main() -> None:
     fastest = np.abs(result.array("wheel.omega")).max() / SPEED
     print(f"Geneva wheel: a step of 90 degrees, at most {fastest:.4f} times as fast as the crank")
     print(f"largest error of angle, velocity and acceleration {check(result):.1e}")
+    result.animate("out/geneva_wheel.gif")
 
 
 if __name__ == "__main__":

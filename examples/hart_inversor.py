@@ -52,6 +52,7 @@ def main() -> None:
     result = build().kinematics(TIMES, **OPTIONS)
     y = result.array("Q.y")
     print(f"Hart's inversor: Q draws a line of {np.ptp(y):.4f}; largest error {check(result):.1e}")
+    result.animate("out/hart_inversor.gif", trace=["Q"])
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ def main() -> None:
     x, y = result.array("foot.x"), result.array("foot.y")
     print(f"Jansen's leg: step length {np.ptp(x):.2f}, step height {np.ptp(y):.2f}")
     print(f"largest error against intersected circles {check(result):.1e}")
+    result.animate("out/jansen_leg.gif", trace=["foot"])
 
 
 if __name__ == "__main__":

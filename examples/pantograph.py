@@ -53,6 +53,7 @@ def main() -> None:
     result = build().kinematics(TIMES, **OPTIONS)
     size = np.ptp(result.array("Q.x")) / np.ptp(result.array("P.x"))
     print(f"Pantograph: the copy is {size:.12f} times as large; largest error {check(result):.1e}")
+    result.animate("out/pantograph.gif", trace=["P", "Q"])
 
 
 if __name__ == "__main__":

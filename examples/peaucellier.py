@@ -50,6 +50,7 @@ def main() -> None:
     result = build().kinematics(TIMES, **OPTIONS)
     y = result.array("P.y")
     print(f"Peaucellier-Lipkin: the pen draws a line of {np.ptp(y):.4f}; largest error {check(result):.1e}")
+    result.animate("out/peaucellier.gif", trace=["P"])
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ def main() -> None:
     turns = [result.array(f"{wheel}.angle")[-1] / (2.0 * np.pi) for wheel in ("sun", "arm", "planet")]
     print("Planetary gear: turns of sun, arm and planet " + ", ".join(f"{n:.6f}" for n in turns))
     print(f"largest error of angles and deltoid {check(result):.1e}")
+    result.animate("out/planetary_gear.gif", trace=["pen"])
 
 
 if __name__ == "__main__":

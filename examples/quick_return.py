@@ -60,6 +60,7 @@ def main() -> None:
     print(
         f"Shaper: stroke {stroke:.4f}, cut {CUT:.4f} s, return {PERIOD - CUT:.4f} s; largest error {check(result):.1e}"
     )
+    result.animate("out/quick_return.gif")
 
 
 if __name__ == "__main__":

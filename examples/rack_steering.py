@@ -65,6 +65,7 @@ def main() -> None:
         f"Steering: wheels turn by up to {np.degrees(np.abs(left).max()):.2f} degrees, {off:.2f} off Ackermann's rule"
     )
     print(f"largest error of the wheel angles {check(result):.1e}")
+    result.animate("out/rack_steering.gif")
 
 
 if __name__ == "__main__":

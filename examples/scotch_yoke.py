@@ -47,6 +47,7 @@ def main() -> None:
     result = build().kinematics(TIMES, **OPTIONS)
     stroke = np.ptp(result.array("yoke.x"))
     print(f"Scotch yoke: stroke {stroke:.4f}; largest error against the harmonic motion {check(result):.1e}")
+    result.animate("out/scotch_yoke.gif")
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def main() -> None:
     balance = np.abs(result.array("energy.balance")).max()
     print(f"largest load of the main bearing {bearing.max():.0f} N; the energy balances to {balance:.1e} J")
     print(f"largest difference from Eksergian's equation {check(result):.1e} rad")
-    OUT.mkdir(exist_ok=True)
+    build().simulate(0.06, velocities={"crank.omega": START}).animate(OUT / "engine.gif")
     view.save(view.plot(result, ["crank.omega", "shaft.force", "cylinder.force"]), OUT / "engine.png")
 
 

@@ -51,6 +51,7 @@ def main() -> None:
     result = build().kinematics(TIMES, **OPTIONS)
     largest = np.abs(result.array("piston.ax")).max()
     print(f"Slider-crank: piston acceleration up to {largest:.3f} m/s^2; largest error {check(result):.1e}")
+    result.animate("out/slider_crank.gif", trace=["rod"])
 
 
 if __name__ == "__main__":

@@ -73,12 +73,12 @@ def check() -> float:
 
 
 def main() -> None:
-    OUT.mkdir(exist_ok=True)
     for speed in (1.5, 6.0):
         result = simulate(speed)
         print(f"at {speed:g} m/s the body rises by {result.array('body.y').max() - 0.8:.3f} m", end="; ")
         touches = [event for event in result.events if event.mode == "contact"]
         print(f"the stop is hit at t = {touches[0].t:.12f} s" if touches else "the stop is not reached")
+    result.animate(OUT / "suspension.gif")
     view.save(view.plot(result, ["wheel.y", "body.y", "coil.force", "rubber.force"]), OUT / "suspension.png")
     print(f"largest difference from SciPy {check():.1e} m")
 

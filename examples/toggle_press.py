@@ -59,6 +59,7 @@ def main() -> None:
     stroke = np.ptp(result.array("ram.y"))
     print(f"Toggle press: ram stroke {stroke:.4f}, force multiplied by {advantage[0]:.2f} to {advantage[-1]:.2f}")
     print(f"largest error of knee and ram {check(result):.1e}")
+    result.animate("out/toggle_press.gif")
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ def main() -> None:
     across = result.array("link.x") * np.cos(LEVEL) + result.array("link.y") * np.sin(LEVEL)
     print(f"Watt's linkage: {np.abs(across).max():.4f} off the straight line over a stroke of {np.ptp(along):.4f}")
     print(f"largest distance from Watt's curve {check(result):.1e}")
+    result.animate("out/watt.gif", trace=["link"])
 
 
 if __name__ == "__main__":

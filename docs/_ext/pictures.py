@@ -1,0 +1,56 @@
+"""What the gallery shows of an example: the pictures and animations that it writes to ``out/``, and its place."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from sphinx_gallery.scrapers import figure_rst
+
+OUT = Path(__file__).parents[2] / "examples" / "out"
+
+#: What comes first, in this order; the others follow by name.
+FIRST = ("scissor_lift", "toggle_clamp", "excavator", "cam_lift_off", "v_twin_engine", "jansen_leg", "four_bar")
+
+
+def _written() -> dict[Path, float]:
+    return {path: path.stat().st_mtime for path in OUT.glob("*") if path.suffix in (".gif", ".png")}
+
+
+class Pictures:
+    """Collects what was written since it looked last, animations first."""
+
+    def __init__(self) -> None:
+        self.seen = _written()
+
+    def __call__(self, block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
+        """The new pictures, copied to where the gallery wants them, as RST."""
+        now = _written()
+        new = [path for path, time in now.items() if self.seen.get(path) != time]
+        self.seen = now
+        targets = []
+        for path in sorted(new, key=lambda path: (path.suffix, path.name)):
+            target = Path(next(block_vars["image_path_iterator"])).with_suffix(path.suffix)
+            shutil.copyfile(path, target)
+            if path.suffix == ".gif":
+                _still(target)
+            targets.append(str(target))
+        return figure_rst(targets, gallery_conf["src_dir"])
+
+
+def _still(animation: Path) -> None:
+    """One frame beside an animation, of which the gallery makes its thumbnail: forty moving ones are too many."""
+    with Image.open(animation) as film:
+        film.seek(film.n_frames // 3)
+        film.convert("RGB").save(animation.with_suffix(".png"))
+
+
+collect = Pictures()
+
+
+def place(filename: str) -> tuple[int, str]:
+    """Where an example stands in the gallery."""
+    stem = Path(filename).stem
+    return FIRST.index(stem) if stem in FIRST else len(FIRST), stem
