@@ -16,16 +16,20 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "methods",
+    "tutorial",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_ext", "gallery/*.md"]
 suppress_warnings = ["myst.header"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"  # signatures show them
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "inherited-members": False}
+autosummary_generate = False
 python_maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
 

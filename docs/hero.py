@@ -24,7 +24,8 @@ def walker() -> kp.Mechanism:
     half_a_turn_later = build().kinematics([0.0, np.pi])
     m = build()
     m.name = ""
-    there = {name: half_a_turn_later.point(name).position[-1] * (-1, 1) for name in ("top", "heel", "hip", "knee", "foot")}
+    joints = ("top", "heel", "hip", "knee", "foot")
+    there = {name: half_a_turn_later.point(name).position[-1] * (-1, 1) for name in joints}
     points = {name: m.point(f"{name}'", at) for name, at in there.items()}
     points |= {"pivot": m.point("pivot'", (38.0, -7.8), fixed="xy"), "pin": m.parts["pin"]}
     for name, (first, second) in ((name, ends.split()) for name, ends in LEG.items()):
@@ -33,5 +34,5 @@ def walker() -> kp.Mechanism:
 
 
 if __name__ == "__main__":
-    motion = walker().kinematics(np.linspace(0.0, 2 * np.pi, 43)[:-1])  # the last frame is the one before the first
+    motion = walker().kinematics(np.linspace(0.0, 2 * np.pi, 43))
     motion.animate(Path(__file__).parent / "_static" / "walker.gif", trace=["foot", "foot'"], seconds=2.5, dpi=72)

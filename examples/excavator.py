@@ -36,6 +36,10 @@ def build() -> kp.Mechanism:
     return m
 
 
+def motion() -> kp.Result:
+    return build().inverse_dynamics(12.0)
+
+
 def check(result: kp.Result) -> float:
     worst, at = 0.0, {p: result.point(p).position @ [1, 1j] for p in result.model.parts}
     for k, name in enumerate(PARTS):
@@ -52,7 +56,7 @@ def check(result: kp.Result) -> float:
 
 
 def main() -> None:
-    result = build().inverse_dynamics(12.0)
+    result = motion()
     most = ", ".join(f"{name} {np.abs(result.array(f'{name} cylinder.effort')).max() / 1e3:.0f} kN" for name in PARTS)
     print(f"Excavator: largest forces of the cylinders: {most}; error {check(result):.1e}")
     result.animate("out/excavator.gif", trace=["teeth"], seconds=5)

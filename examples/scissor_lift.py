@@ -5,8 +5,8 @@ Scissor lift
 Three pairs of crossed arms carry a table, and one hydraulic cylinder spreads the lowest pair. Everything rises with the
 sine of one angle, so that virtual work gives the force F of the cylinder at once: with n stages, arms of length L and
 mass m, and a load M on the table, F dl/dtheta = (n M + n² m) g L cos(theta). The cylinder reaches from c on the ground
-to s on the first arm: l² = s² + c² - 2 s c cos(theta), dl/dtheta = s c sin(theta) / l. The lift starts and ends at rest,
-and there the effort that inverse dynamics finds is this force.
+to s on the first arm: l² = s² + c² - 2 s c cos(theta), dl/dtheta = s c sin(theta) / l. The lift starts and ends at
+rest, and there the effort that inverse dynamics finds is this force.
 """
 
 import numpy as np
@@ -43,6 +43,10 @@ def build() -> kp.Mechanism:
     return m
 
 
+def motion() -> kp.Result:
+    return build().inverse_dynamics(8.0)
+
+
 def check(result: kp.Result) -> float:
     work = (STAGES * LOAD + STAGES**2 * MASS) * G * ARM * np.cos(ANGLES)
     force = work * LENGTHS / (S * C * np.sin(ANGLES))
@@ -50,9 +54,9 @@ def check(result: kp.Result) -> float:
 
 
 def main() -> None:
-    result = build().inverse_dynamics(8.0)
+    result = motion()
     low, high = result.array("cylinder.effort")[[0, -1]] / 1e3
-    print(f"Scissor lift: the cylinder pushes with {low:.1f} kN below and {high:.1f} kN above; error {check(result):.1e}")
+    print(f"Scissor lift: the cylinder pushes with {low:.1f} kN below, {high:.1f} kN above; error {check(result):.1e}")
     result.animate("out/scissor_lift.gif")
 
 

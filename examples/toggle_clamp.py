@@ -40,6 +40,10 @@ def build() -> kp.Mechanism:
     return m
 
 
+def motion() -> kp.Result:
+    return build().inverse_dynamics(2.0)
+
+
 def check(result: kp.Result) -> float:
     e2 = A**2 + D**2 - 2 * A * D * np.cos(result.array("handle.angle"))  # from the crank's pin to the pivot, squared
     beta = np.arccos((A**2 + e2 - D**2) / (2 * A * np.sqrt(e2))) + np.arccos((B**2 + e2 - C**2) / (2 * B * np.sqrt(e2)))
@@ -49,9 +53,9 @@ def check(result: kp.Result) -> float:
 
 
 def main() -> None:
-    result = build().inverse_dynamics(2.0)
+    result = motion()
     advantage = -PRESS * HANDLE / result.array("pull.effort")
-    print(f"Toggle clamp: presses with {advantage[0]:.2f} times the pull when open, {advantage[-1]:.1f} times when closed")
+    print(f"Toggle clamp: presses with {advantage[0]:.2f} times the pull when open, {advantage[-1]:.1f} closed")
     print(f"relative difference from the law of cosines {check(result):.1e}")
     result.animate("out/toggle_clamp.gif", trace=["hand"])
 

@@ -5,8 +5,8 @@ V-twin engine
 Two pistons at right angles share one crank pin. The first-order parts of their inertia forces add up to a vector that
 turns with the crank, so that a counterweight balances them for good. What is left is m w² times the curvature of
 q = sqrt(l² - r² sin²(f)) along each cylinder, f being the crank's angle from its axis: to second order a force of
-sqrt(2) m r² w² / l, straight across the engine. The gas pressure is a table over two turns; it shakes nothing. The loads
-of bearing, cylinder walls and heads, found by inverse dynamics, add up to exactly that.
+sqrt(2) m r² w² / l, straight across the engine. The gas pressure is a table over two turns; it shakes nothing. The
+loads of bearing, cylinder walls and heads, found by inverse dynamics, add up to exactly that.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ TOLERANCE = 1e-10
 
 def build() -> kp.Mechanism:
     m = kp.Mechanism("V-twin engine")
-    gas = lambda f: 20e5 + 25e5 * kp.cos(f / 2)
+    gas = kp.table(np.radians(DEGREES), PRESSURE, kind="linear", periodic=True)
     offset = m.parameter("balance", 1.0) * CRANK * PISTON / WEIGHT  # of the crank's centre of mass from the shaft
     crank = m.body("crank", WEIGHT, 0.01, at=(0, -offset), angle=np.pi / 2)
     m.revolute("shaft", m.ground, crank, on_i=(0, 0), on_j=(offset, 0))
@@ -34,10 +34,14 @@ def build() -> kp.Mechanism:
         m.revolute(f"{side} big end", crank, rod, on_i=(offset + CRANK, 0), on_j=(-ROD / 2, 0))
         m.revolute(f"{side} small end", rod, piston, on_i=(ROD / 2, 0), on_j=(0, 0))
         cylinder = m.translational(f"{side} cylinder", m.ground, piston, axis=along, at=(0, 0))
-        push = lambda c, s, axis=axis: [0, -AREA * gas(c.angle - axis)]
+        push = lambda c, s, axis=axis: [0, -AREA * gas(c.angle - axis)]  # noqa: E731
         m.user_force(f"{side} gas", push, crank, cylinder.displacement)
     m.driver("speed", crank.angle, kp.constant_speed(SPEED))
     return m
+
+
+def motion(balance: float = 1.0) -> kp.Result:
+    return build().inverse_dynamics(4 * np.pi / SPEED, parameters={"balance": balance})
 
 
 def shaking(result: kp.Result) -> np.ndarray:
@@ -56,10 +60,9 @@ def check(result: kp.Result) -> float:
 
 
 def main() -> None:
-    m = build()
-    result, bare = (m.inverse_dynamics(4 * np.pi / SPEED, parameters={"balance": share}) for share in (1.0, 0.0))
-    largest, unbalanced = (np.hypot(*shaking(motion).T).max() / 1e3 for motion in (result, bare))
-    print(f"V-twin: shakes with {unbalanced:.1f} kN without and {largest:.2f} kN with a counterweight")
+    result = motion()
+    bare, balanced = (np.hypot(*shaking(r).T).max() / 1e3 for r in (motion(balance=0.0), result))
+    print(f"V-twin: shakes with {bare:.1f} kN without and {balanced:.2f} kN with a counterweight")
     second = np.sqrt(2) * PISTON * CRANK**2 * SPEED**2 / ROD / 1e3
     print(f"the second order is {second:.2f} kN; relative difference from the exact formula {check(result):.1e}")
     result.animate("out/v_twin_engine.gif")

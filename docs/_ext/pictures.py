@@ -6,10 +6,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
+from PIL import Image, ImageChops
 from sphinx_gallery.scrapers import figure_rst
 
 OUT = Path(__file__).parents[2] / "examples" / "out"
+
+#: Pixels of an animation that title and axes take up.
+LEFT, TOP, BELOW = 50, 26, 34
 
 #: What comes first, in this order; the others follow by name.
 FIRST = ("scissor_lift", "toggle_clamp", "excavator", "cam_lift_off", "v_twin_engine", "jansen_leg", "four_bar")
@@ -41,10 +44,16 @@ class Pictures:
 
 
 def _still(animation: Path) -> None:
-    """One frame beside an animation, of which the gallery makes its thumbnail: forty moving ones are too many."""
+    """One frame beside an animation, without title and axes, of which the gallery makes its thumbnail.
+
+    (Thirty of them moving on one page are too many.)
+    """
     with Image.open(animation) as film:
         film.seek(film.n_frames // 3)
-        film.convert("RGB").save(animation.with_suffix(".png"))
+        frame = film.convert("RGB")
+    inside = frame.crop((LEFT, TOP, frame.width, frame.height - BELOW))
+    drawn = ImageChops.difference(inside, Image.new("RGB", inside.size, "white")).getbbox()
+    inside.crop(drawn).save(animation.with_suffix(".png"))
 
 
 collect = Pictures()

@@ -227,7 +227,7 @@ class Gear(Element):
     ``on_j`` in their own axes (or markers as wheels; a centre not given is the wheel's origin), angle_c is the angle of
     the line of centres. The teeth then push at the pitch point, which divides that line as the ratio says:
 
-    - across the line with W = T_j / r_j = |lambda (1 - ratio)| / distance, the work of the constraint itself;
+    - across the line with W = T_j / r_j = ``|lambda (1 - ratio)|`` / distance, the work of the constraint itself;
     - along it with W tan(``pressure_angle``), 20 degrees unless given, whichever flank is loaded: wheels are pushed
       apart, or with internal teeth together (Shigley's Mechanical Engineering Design, section 13-14).
 
@@ -404,7 +404,7 @@ class RackAndPinion(Element):
     the axis, as seen from that centre: on a rack that does not move, the ground say, the pinion rolls. Positions and
     angles count from the drawn pose. The axis turns with the rack; for a rack that is a point it turns with ``frame``.
 
-    The teeth push at the pitch point, ``radius`` to the right of the centre: along the axis with W = |lambda|, and
+    The teeth push at the pitch point, ``radius`` to the right of the centre: along the axis with W = ``|lambda|``, and
     across it with W tan(``pressure_angle``), away from the rack: 20 degrees where the pinion's centre is given, none
     where neither is (an origin that is not the centre would feel a false force). Zero is for a disc without teeth.
     """
