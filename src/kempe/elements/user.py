@@ -128,6 +128,14 @@ class Moving(PlacedBody):
         return self._rate(self.point(local))
 
 
+def as_moving(field: Any, source: Source) -> Any:
+    """A part as a user's function sees it that may ask for velocities."""
+    if isinstance(field, Placed):
+        return Moving(field, source.rate)
+    value = field.value if isinstance(field, Seen) else field
+    return SimpleNamespace(value=value, rate=source.rate(value))
+
+
 #: How many numbers a part takes as its effort, and what they are.
 _EFFORTS = {3: "(Fx, Fy, M)", 2: "(Fx, Fy)", 1: "one number"}
 
@@ -151,10 +159,7 @@ class UserForce(UserElement):
         super().__init__(name, what, function, parts)
 
     def seen(self, field: Any, source: KernelSource) -> Any:
-        if isinstance(field, Placed):
-            return Moving(field, source.rate)
-        value = field.value if isinstance(field, Seen) else field
-        return SimpleNamespace(value=value, rate=source.rate(value))
+        return as_moving(field, source)
 
     def sizes(self) -> list[int]:
         """How many numbers each part takes."""
