@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from threading import local
@@ -15,6 +14,7 @@ from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
+from kempe.simulation.progress import Report
 from kempe.simulation.running import Met, Record, energies, finished, go, result, violated
 from kempe.simulation.task import Task
 from kempe.simulation.times import check_room
@@ -136,7 +136,7 @@ def simulate_designs(
     columns: dict[str, np.ndarray],
     quantities: list[str],
     workers: int | None,
-    progress: Callable[[int, int], None] | None,
+    progress: Report | None,
 ) -> Runs:
     """Simulate a table of designs on several threads."""
     batch = Batch(model, task, columns, quantities)
