@@ -18,6 +18,7 @@ from kempe.results import Result
 from kempe.results.provenance import versions
 from kempe.simulation.assembling import Pose, assembled, pose_array
 from kempe.simulation.posing import Posed
+from kempe.simulation.progress import Progress, Report, reporting
 from kempe.simulation.times import check_room, same_time, time_grid
 from kempe.solvers import continuation as co
 from kempe.solvers.sparse_lu import plan_lu
@@ -42,7 +43,7 @@ def kinematics(
     branch: BranchChoice | Sequence[BranchChoice] = 0,
     start: Pose | None = None,
     parameters: Mapping[str, float] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> Result:
     """Positions, velocities and accelerations on a time grid, on one branch.
 
@@ -56,21 +57,20 @@ def kinematics(
     event's ``branches``; a function of the event may choose; a list gives one choice per bifurcation, the last one
     repeated. A lock-up cannot be crossed: it raises, or stops with ``"stop"``.
 
-    ``progress`` is called now and then with the number of points done and wanted. Ctrl-C returns what exists, with the
-    status "interrupted".
+    ``progress`` is as in :func:`kempe.simulate`, and a function is told how many points are done and wanted. Ctrl-C
+    returns what exists, with the status "interrupted".
     """
     if not isinstance(on_singular, str) or on_singular not in ("raise", "stop", "cross"):
         raise ModelError(f"on_singular must be 'raise', 'stop' or 'cross', not {shown(on_singular)}")
     grid = time_grid(times, steps)
-    if progress is not None and not callable(progress):
-        raise ModelError(f"progress must be a function of the points done and wanted, not {shown(progress)}")
     posed = Posed(model, parameters)
     check_room(len(grid), 6 * posed.system.n, f"{posed.system.n} coordinates")
     if start is not None:
         posed.drawn = pose_array(posed.system, start)
     motion = _Motion(posed, grid, on_singular, branch)
-    motion.progress = progress or motion.progress
-    return motion.run()
+    with reporting(progress, f"'{model.name}': kinematics") as report:
+        motion.progress = report or motion.progress
+        return motion.run()
 
 
 class _Motion:
@@ -82,7 +82,7 @@ class _Motion:
         n = posed.system.n
         self.Q, self.V, self.A = (np.empty((len(grid), n)) for _ in range(3))
         self.events: list[SingularPosition] = []
-        self.progress: Callable[[int, int], None] = lambda done, wanted: None
+        self.progress: Report = lambda done, wanted: None
         self.stats = {"replans": 0, "events located": 0}
         span = float(grid[-1] - grid[0])
         self.limit = self.usual_limit = span / 64 if span > 0 else 1.0

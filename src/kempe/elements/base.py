@@ -8,7 +8,6 @@ equations themselves; an equal structure is a shortcut that saves writing them o
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -664,17 +663,3 @@ def check_name(name: Any, what: str) -> str:
     if name == "t" and what in ("parameter", "coordinate", "angle coordinate"):
         raise ModelError(f"a {what} cannot be called 't', which is the time in results and expressions")
     return str(name)
-
-
-def signature_of(function: Any) -> int:
-    """How many arguments a user's function is given: its positional parameters without a default.
-
-    A parameter with a default keeps it, whatever its place (``lambda body, k=0.5: ...``): it is never taken for the
-    time. -1 when the function takes any number (``*arguments``).
-    """
-    parameters = inspect.signature(function).parameters.values()
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    positional = [p for p in parameters if p.kind in kinds]
-    needed = [p for p in positional if p.default is inspect.Parameter.empty]
-    any_number = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
-    return -1 if any_number and len(needed) == len(positional) else len(needed)

@@ -18,7 +18,7 @@ from kempe.elements.base import (
     Table,
     cubic,
 )
-from kempe.elements.functions import Expression, called_on_symbols
+from kempe.elements.functions import Expression, arguments_of, called_on_symbols
 from kempe.elements.joints import attach
 from kempe.elements.motions import cubic_table
 from kempe.elements.numbers import Number, evaluate, number, plain_array
@@ -54,6 +54,7 @@ class curve(Curve):
         super().__init__(span)
         self.s = ca.SX.sym("s")
         what = "curve: the function"
+        arguments_of(function, ["s"], (), what)
         self.point = called_on_symbols(lambda s: column(function(s)), [self.s], what)
         if self.point.numel() != 2:
             raise ModelError(f"{what} must return two numbers, not {self.point.numel()}")
@@ -71,6 +72,7 @@ class curve(Curve):
 
 def polar(radius: Callable[[Any], Any]) -> curve:
     """A disk profile: ``radius`` is a Python function of the polar angle."""
+    arguments_of(radius, ["angle"], (), "polar: the function")
     return curve(lambda s: (radius(s) * ca.cos(s), radius(s) * ca.sin(s)))
 
 
@@ -159,7 +161,7 @@ class PointOnCurve(Contact):
     def __init__(self, name: str, i: Any, j: Any, *, curve: Any, on_j: Any = None, start: Any = None) -> None:
         what = f"point on curve '{name}'"
         base = as_marker(i, f"{what}: the part that carries the curve")
-        follower = as_carrier(j, f"{what}: the follower").at((0.0, 0.0) if on_j is None else on_j)
+        follower = as_carrier(j, f"{what}: the follower").on((0.0, 0.0) if on_j is None else on_j)
         if isinstance(j, Marker) and on_j is None:
             follower = j
         if base.carrier is follower.carrier:
@@ -215,7 +217,7 @@ class CamFlat(Contact):
         if base.carrier is face:
             raise ModelError(f"{what} connects '{face.name}' with itself")
         turned = face.at_world((0.0, 0.0), axis).angle
-        super().__init__(name, what, base, profile, Marker(face, face.at(on_j).point, turned), start)
+        super().__init__(name, what, base, profile, Marker(face, face.on(on_j).point, turned), start)
 
     def phi(self, x: Any) -> list[Any]:
         position, tangent = self.contact(x)

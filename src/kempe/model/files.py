@@ -209,7 +209,7 @@ class _Builder:
     def _part(self, value: Any) -> Any:
         if isinstance(value, dict):
             carrier = self._carrier(value["on"])
-            return carrier.at(self._vector(value.get("point", [0.0, 0.0])), self._number(value.get("angle", 0.0)))
+            return carrier.on(self._vector(value.get("point", [0.0, 0.0])), self._number(value.get("angle", 0.0)))
         return self._carrier(value)
 
     def _parts(self, value: Any) -> Any:
@@ -235,7 +235,7 @@ class _Builder:
             kind, ends = next(iter(value.items()))
             make = {"angle": Angle, "distance": Distance, "displacement": Displacement}[kind]
             markers = [self._part(end) for end in ends]
-            return make(*[m if isinstance(m, el.Marker) else m.at((0.0, 0.0)) for m in markers])
+            return make(*[m if isinstance(m, el.Marker) else m.on((0.0, 0.0)) for m in markers])
         owner, _, quantity = value.partition(".")
         if not quantity:
             return self._carrier(value)

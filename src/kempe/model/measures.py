@@ -10,11 +10,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Field, Part, Source, Table, signature_of
-from kempe.elements.functions import called_on_symbols
+from kempe.elements.base import Field, Part, Source, Table
+from kempe.elements.functions import arguments_of, called_on_symbols
 from kempe.elements.numbers import Number, named_symbol, parameters_in, shown
 from kempe.elements.quantities import as_quantity
-from kempe.elements.user import as_moving
+from kempe.elements.user import as_moving, called
 from kempe.errors import ModelError
 from kempe.model.expressions import mentioned, parse, write
 
@@ -85,13 +85,8 @@ def measured(name: str, what: Any, parts: Sequence[Any]) -> Measure:
     for part in parts:
         if not isinstance(part, Field):
             raise ModelError(f"{words}: {shown(part)} is not a part, marker or coordinate of a model")
-    arguments = [as_moving(part.symbolic(source), source) for part in parts]
-    takes = signature_of(what)
-    if takes not in (-1, len(parts), len(parts) + 1):
-        raise ModelError(
-            f"{words}: the function takes {takes} arguments (those with a default not counted), "
-            f"but {len(parts)} parts were given"
-        )
+    arguments = [as_moving(part.symbolic(source), source.rate) for part in parts]
+    takes = arguments_of(what, [called(part) for part in parts], ["t"], f"{words}: the function")
     if takes != len(parts):
         arguments.append(source.t)
     value = called_on_symbols(lambda *a: _one(what(*a), words), arguments, f"{words}: your function")

@@ -132,7 +132,7 @@ class Loads:
         if marker is None:
             raise ModelError(f"{element.kind} '{name}' acts on no body, point or bar")
         force, moment = wrench(self.replay, elements[name], marker.name)
-        ends = [marker] if isinstance(marker.carrier, Point) else [marker, *(marker.carrier.at((x, 0)) for x in (0, 1))]
+        ends = [marker] if isinstance(marker.carrier, Point) else [marker, *(marker.carrier.on((x, 0)) for x in (0, 1))]
         where = positions(system, ends, self.replay.parameters, states.q)
         if axes not in ("global", "body"):
             raise ModelError(f"axes must be 'global' or 'body', not {axes!r}")

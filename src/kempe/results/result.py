@@ -242,12 +242,12 @@ class Result:
 
     # --- anything else that moves --------------------------------------------------------------------------------
 
-    def point(self, part: Any, at: Any = (0.0, 0.0)) -> Motion:
+    def point(self, part: Any, on: Any = (0.0, 0.0)) -> Motion:
         """The motion of a material point, given by a part (or its name) and a place in the part's own axes."""
         carrier = self._carrier(part) if isinstance(part, str) else part
         if not isinstance(carrier, (Carrier, Marker)):
             raise ModelError(f"a point needs a body, point or bar, or the name of one, not {part!r}")
-        return self._motion(carrier if isinstance(carrier, Marker) else carrier.at(at))
+        return self._motion(carrier if isinstance(carrier, Marker) else carrier.on(on))
 
     def measure(self, quantity: Any) -> Motion:
         """The history of a quantity such as ``joint.angle`` or ``kp.distance(a, b)``."""

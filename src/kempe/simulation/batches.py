@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from threading import local
@@ -16,6 +16,7 @@ from kempe.model import Model
 from kempe.results.events import Event
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
+from kempe.simulation.progress import Report
 from kempe.simulation.running import Record, energies, finished, go, result, violated
 from kempe.simulation.task import Task
 from kempe.simulation.times import check_room
@@ -143,7 +144,7 @@ def simulate_designs(
     columns: dict[str, np.ndarray],
     quantities: list[str],
     workers: int | None,
-    progress: Callable[[int, int], None] | None,
+    progress: Report | None,
 ) -> Runs:
     """Simulate a table of designs on several threads."""
     batch = Batch(model, task, columns, quantities)

@@ -80,7 +80,7 @@ def touched(element: Element) -> dict[str, Marker]:
         for marker in _markers(field):
             found.setdefault(marker.name, marker)
     if isinstance(element, UserElement):
-        parts = {p.name: p.at((0.0, 0.0)) for p in element.parts() if isinstance(p, Carrier)}
+        parts = {p.name: p.on((0.0, 0.0)) for p in element.parts() if isinstance(p, Carrier)}
         return {name: found.get(name, origin) for name, origin in parts.items()}
     return found
 
@@ -92,7 +92,7 @@ def _markers(field: Field) -> list[Marker]:
         field = field.part
     if isinstance(field, Marker):
         return [field]
-    return [field.at((0.0, 0.0))] if isinstance(field, Carrier) else []
+    return [field.on((0.0, 0.0))] if isinstance(field, Carrier) else []
 
 
 def second_part(element: Element) -> Marker | None:
@@ -138,7 +138,7 @@ def _of_coordinates(replay: Replay, k: int, marker: Marker) -> tuple[np.ndarray,
     force = np.column_stack([named.get("x", none), named.get("y", none)])
     if isinstance(part, Point):
         return force, none
-    where = positions(system, [part.at((0.0, 0.0)), marker], replay.parameters, replay.states.q)  # type: ignore[attr-defined]
+    where = positions(system, [part.on((0.0, 0.0)), marker], replay.parameters, replay.states.q)  # type: ignore[attr-defined]
     arm = where[:, 1] - where[:, 0]
     return force, named["angle"] - (arm[:, 0] * force[:, 1] - arm[:, 1] * force[:, 0])
 
