@@ -43,6 +43,16 @@ class Table(Sealed):
         """The left end and the coefficients that hold at x."""
         return self.pieces(np.array([x], dtype=float))[0]
 
+    def whole(self, argument: Any) -> Any:
+        """All of it as one expression (slow to evaluate, but not every place is a time loop)."""
+        x = argument
+        if self.period:
+            x = x - ca.floor((x - self.breaks[0]) / self.period) * self.period
+        value = cubic([self.breaks[0], *self.coefficients[0]], x)
+        for left, coefficients in zip(self.breaks[1:-1], self.coefficients[1:], strict=True):
+            value = ca.if_else(x >= left, cubic([left, *coefficients], x), value)
+        return value
+
 
 @dataclass(frozen=True)
 class Switch:

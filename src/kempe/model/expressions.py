@@ -1,7 +1,8 @@
 """Expressions as text: a small safe grammar on ``ast`` (never ``eval``), and CasADi expressions written back as text.
 
-Allowed: numbers, names, ``part.coordinate``, names in braces (``{rod length}``) where they are not identifiers, the
-operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, and the functions in ``FUNCTIONS``.
+Allowed: numbers, names, ``part.coordinate`` (``joint.force.x``), names in braces (``{rod length}``) where they are not
+identifiers, the operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, and the functions in
+``FUNCTIONS``.
 
 Some names belong to the place where an expression stands (``t``, the time): they come first, and a name of the user's
 that is spelled alike is meant where it stands in braces.
@@ -70,7 +71,51 @@ def parse(text: str, names: Mapping[str, Any], own: Mapping[str, Any] | None = N
     shown = text if len(text) <= 60 else text[:57] + "..."
     if _depth(text) > DEEPEST:
         raise ModelError(f"too many nested or joined terms in '{shown}'")
-    own, mark = own or {}, "_"
+    own = own or {}
+    tree, braced = _tree(text, shown)
+    reader = _Reader({**names, **own}, {key: names.get(name, own.get(name)) for key, name in braced.items()}, braced)
+    try:
+        value = ca.SX(reader.read(tree, 0))
+    except ModelError as error:
+        raise ModelError(f"{error} in '{shown}'") from None
+    except (OverflowError, ZeroDivisionError):
+        raise ModelError(f"'{shown}' is not a finite number") from None
+    if value.numel() != 1:
+        raise ModelError(f"'{shown}' is not one number")
+    if not _finite(value):
+        raise ModelError(f"'{shown}' is or contains a number that is not finite")
+    return value
+
+
+def mentioned(text: str) -> list[str]:
+    """The names in an expression, in order: words, words joined by dots, and what stands in braces."""
+    if not isinstance(text, str) or len(text) > LONGEST or _depth(text) > DEEPEST:
+        raise ModelError("an expression is a text of reasonable length")
+    tree, braced = _tree(text, text if len(text) <= 60 else text[:57] + "...")
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    found = [
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called | inner
+        if (name := _dotted(node, braced)) is not None and name != "t" and name not in CONSTANTS
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _dotted(node: ast.AST, braced: Mapping[str, str]) -> str | None:
+    """A name, or names joined by dots; None where something else stands before a dot."""
+    if isinstance(node, ast.Name):
+        return braced.get(node.id, node.id)
+    if isinstance(node, ast.Attribute):
+        before = _dotted(node.value, braced)
+        return None if before is None else f"{before}.{node.attr}"
+    return None
+
+
+def _tree(text: str, shown: str) -> tuple[ast.expr, dict[str, str]]:
+    """The syntax tree of an expression, and which words in it stand for names in braces."""
+    mark = "_"
     braced: dict[str, str] = {}
     while mark in unicodedata.normalize("NFKC", text):  # a word that the user did not write
         mark += "_"
@@ -84,21 +129,9 @@ def parse(text: str, names: Mapping[str, Any], own: Mapping[str, Any] | None = N
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(plain.strip(), mode="eval")
+            return ast.parse(plain.strip(), mode="eval").body, braced
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ModelError(f"'{shown}' is not an expression") from None
-    reader = _Reader({**names, **own}, {key: names.get(name, own.get(name)) for key, name in braced.items()}, braced)
-    try:
-        value = ca.SX(reader.read(tree.body, 0))
-    except ModelError as error:
-        raise ModelError(f"{error} in '{shown}'") from None
-    except (OverflowError, ZeroDivisionError):
-        raise ModelError(f"'{shown}' is not a finite number") from None
-    if value.numel() != 1:
-        raise ModelError(f"'{shown}' is not one number")
-    if not _finite(value):
-        raise ModelError(f"'{shown}' is or contains a number that is not finite")
-    return value
 
 
 def _depth(text: str) -> int:
@@ -146,9 +179,10 @@ class _Reader:
         return self._find(node.id)
 
     def _attribute(self, node: ast.Attribute, depth: int) -> Any:
-        if not isinstance(node.value, ast.Name):
-            raise ModelError("only part.coordinate is allowed before and after a dot")
-        return self._find(f"{node.value.id}.{node.attr}")
+        name = _dotted(node, self.braced)
+        if name is None:
+            raise ModelError("only names stand before and after a dot, as in part.coordinate")
+        return self._find(name)
 
     def _find(self, name: str) -> Any:
         value = self.lookup.get(name)
@@ -271,7 +305,7 @@ def _wrapped(text: str) -> bool:
 
 def written_name(name: str, own: Collection[str] = ()) -> str:
     """A name as it stands in an expression: as it is if it reads as one and is not taken, in braces otherwise."""
-    simple = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", name) and unicodedata.normalize("NFKC", name) == name
+    simple = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name) and unicodedata.normalize("NFKC", name) == name
     reserved = name in own or name in CONSTANTS or name in FUNCTIONS
     return name if simple and not reserved and not _keyword(name) else "{" + name + "}"
 

@@ -20,7 +20,7 @@ from kempe.elements.quantities import Angle, Displacement, Distance
 from kempe.errors import FileError, ModelError
 from kempe.model.documents import Document, validation_findings
 from kempe.model.equations import EquationsModel
-from kempe.model.expressions import parse
+from kempe.model.expressions import mentioned, parse
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, ParameterSpec, document_model, role
@@ -97,8 +97,12 @@ def build(
     if data.equations is not None:
         if data.model:
             raise ModelError(f"{document.line('equations')}: a file has either a model or equations, not both")
-        return _build_equations(document, equations)
-    findings: list[str] = []
+        model = _build_equations(document, equations)
+        findings = _add_measures(model, document, set())
+        if findings:
+            raise ModelError(findings)
+        return model
+    findings = []
     try:
         model = mechanism(data.name)
     except ModelError as error:
@@ -116,9 +120,24 @@ def build(
         verb, arguments = next(iter(chosen.items()))
         if not _collect(findings, document, ("model", k, verb), partial(_Builder(model, failed).call, verb, arguments)):
             failed.add(arguments.name)
+    findings += _add_measures(model, document, failed)
     if findings:
         raise ModelError(findings)
     return model
+
+
+def _add_measures(model: Model, document: Document, failed: set[str]) -> list[str]:
+    """Add the measures of a file; what is wrong with them, unless it follows from what was found before."""
+    findings: list[str] = []
+    for name, text in document.data.measures.items():
+        _collect(findings, document, ("measures", name), partial(_add_measure, model, name, str(text), failed))
+    return findings
+
+
+def _add_measure(model: Model, name: str, text: str, failed: set[str]) -> None:
+    if not failed.isdisjoint(full.partition(".")[0] for full in mentioned(text)):
+        raise _Consequence(f"measure '{name}' is made of something that has a mistake of its own")
+    model.measure(name, text)
 
 
 class _Consequence(ModelError):

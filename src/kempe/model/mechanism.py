@@ -123,6 +123,7 @@ class MechanismModel(Model):
     def gravity(self, gravity: Any) -> None:
         values = el.vector(gravity, f"mechanism '{self.name}': gravity")
         self._own_parameters(values, "gravity")
+        self._let_go()  # (the bodies of results have this gravity)
         self._gravity.change(values)
         self._changed()
 

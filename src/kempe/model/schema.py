@@ -361,6 +361,7 @@ def document_model() -> type[BaseModel]:
         "parameters": (dict[str, float | ParameterSpec], Field(default_factory=dict)),
         "model": (list[item], Field(default_factory=list)),  # type: ignore[valid-type]
         "equations": (EquationsSpec | None, None),
+        "measures": (dict[str, str | float], Field(default_factory=dict)),
         "analyses": (list[AnalysisSpec], Field(default_factory=list)),
         "outputs": (OutputsSpec, Field(default_factory=OutputsSpec)),
     }

@@ -26,16 +26,19 @@ from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, role
 
 
-def describe(model: Model) -> dict[str, Any]:
-    """A model as the data of a file."""
+def describe(model: Model, values: Mapping[str, float] | None = None) -> dict[str, Any]:
+    """A model as the data of a file; the present values of its parameters, or the given ones."""
+    now = {name: p.value for name, p in model.parameters.items()} | dict(values or {})
     data: dict[str, Any] = {"kempe": VERSION, "name": model.name}
     if model.parameters:
         data["parameters"] = {
-            name: p.value if p.bounds is None else {"value": p.value, "bounds": list(p.bounds)}
+            name: now[name] if p.bounds is None else {"value": now[name], "bounds": list(p.bounds)}
             for name, p in model.parameters.items()
         }
+    measures = {name: measure.text(model.parameters) for name, measure in model.measures.items()}
+    more = {"measures": measures} if measures else {}
     if isinstance(model, EquationsModel):
-        return {**data, "equations": _describe_equations(model)}
+        return {**data, "equations": _describe_equations(model), **more}
     assert isinstance(model, MechanismModel)
     said = {arguments["name"] for _, arguments in model.recipe}
     said |= {part.name for element in model.elements.values() for part in element.auxiliary}
@@ -46,7 +49,7 @@ def describe(model: Model) -> dict[str, Any]:
     if any(isinstance(g, ca.SX) or g != 0 for g in model.gravity):
         data["gravity"] = writer.value(model.gravity)
     data["model"] = [{verb: writer.call(verb, arguments)} for verb, arguments in model.recipe]
-    return data
+    return {**data, **more}
 
 
 class _Writer:

@@ -14,11 +14,12 @@ from kempe.solvers.driver import PUSHED
 if TYPE_CHECKING:
     from kempe.simulation.machine import Machine
 
-#: So many tolerances (the most that docs/accuracy.md has of a method's motion) the energy may be off, by the largest energy that was exchanged; with any tolerance it may be off
-#: by the second number, and with fixed steps or a loose tolerance not by more than the third.
+#: So many tolerances (the most that docs/accuracy.md has of a method's motion) the energy may be off, by the largest
+#: energy that was exchanged; with any tolerance it may be off by the second number, and with fixed steps or a loose
+#: tolerance not by more than the third.
 ENERGY, LEAST, MOST = 1e4, 1e-7, 0.03
-#: So many tolerances constraints may be violated, in sizes; violations below the second are none. How far velocities may
-#: be moved to them after a step is the driver's ``PUSHED``.
+#: So many tolerances constraints may be violated, in sizes; violations below the second are none. How far velocities
+#: may be moved to them after a step is the driver's ``PUSHED``.
 VIOLATION, ROUNDING = 1e2, 1e-9
 
 

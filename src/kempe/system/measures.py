@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Part, Source, Table, cubic
+from kempe.elements.base import Part, Source, Table
 from kempe.elements.numbers import Number
 from kempe.system.system import System
 
@@ -29,14 +29,7 @@ class _Whole(Source):
         return list(values)
 
     def table(self, table: Table, argument: Any) -> Any:
-        """The table as one expression (slow to evaluate, but this is not a time loop)."""
-        x = argument
-        if table.period:
-            x = x - ca.floor((x - table.breaks[0]) / table.period) * table.period
-        value = cubic([table.breaks[0], *table.coefficients[0]], x)
-        for left, coefficients in zip(table.breaks[1:-1], table.coefficients[1:], strict=True):
-            value = ca.if_else(x >= left, cubic([left, *coefficients], x), value)
-        return value
+        return table.whole(argument)
 
     def rate(self, expression: Any) -> Any:
         raise TypeError("a measured point has no rate of its own; ask for its motion")
