@@ -33,13 +33,14 @@ SEED ?= 1
 fuzz: $(READY)
 	nice -n 10 $(BIN)/python tests/hostile/fuzz.py --count $(COUNT) --seed $(SEED)
 
+# Two minutes at first; afterwards only examples that changed are run again.
 docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
-	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
+	KEMPE_QUIET=1 $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/kempe bench
 
 clean:
-	rm -rf $(VENV) out docs/_build build dist
+	rm -rf $(VENV) out docs/_build docs/gallery docs/tutorial_out build dist

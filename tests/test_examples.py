@@ -15,7 +15,7 @@ from kempe.simulation.posing import Posed
 EVERY = sorted(p for p in (Path(__file__).parent.parent / "examples").glob("*.py") if p.name != "demo.py")
 FILES = [p for p in EVERY if "\nTIMES = " in p.read_text()]  # a driven linkage, followed over these times
 OTHERS = [p for p in EVERY if p not in FILES]  # anything else: motion() is what check() judges
-SHORT = ("scissor_lift", "toggle_clamp", "excavator", "v_twin_engine")
+SHORT = ("scissor_lift", "toggle_clamp", "excavator", "cam_lift_off", "v_twin_engine")
 
 
 @pytest.fixture(autouse=True)
