@@ -15,8 +15,8 @@ demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 lint: $(READY)
-	$(BIN)/ruff check src tests examples
-	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples docs
+	$(BIN)/ruff format --check src tests examples docs/*.py docs/_ext
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -32,6 +32,7 @@ autodoc_member_order = "bysource"
 autosummary_generate = False
 python_maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
