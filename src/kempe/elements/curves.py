@@ -12,19 +12,16 @@ from kempe.elements.base import (
     DrawnSource,
     Element,
     Field,
-    KernelSource,
     Positive,
     Source,
-    Table,
-    cubic,
 )
 from kempe.elements.functions import Expression, called_on_symbols
 from kempe.elements.joints import attach
-from kempe.elements.motions import cubic_table
 from kempe.elements.numbers import Number, evaluate, number, plain_array
 from kempe.elements.parts import Coordinate, Marker, as_carrier
 from kempe.elements.planar import Placed, column, cross, perpendicular
 from kempe.elements.quantities import as_marker
+from kempe.elements.tables import table
 from kempe.errors import ModelError
 
 
@@ -86,24 +83,16 @@ class curve_through(Curve):
         #: As given, for files.
         self.given = {"points": plain_array(points, "curve_through").tolist(), "closed": bool(closed)}
         s = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(data, axis=0).T))))
-        self._tables = [cubic_table(s, data[:, k], "curve_through", periodic=closed) for k in (0, 1)]
+        self._tables = [
+            table(s, data[:, k], periodic=bool(closed), outside="extrapolate", name="curve_through") for k in (0, 1)
+        ]
         super().__init__((0.0, float(s[-1])))
 
-    def tables(self) -> Iterable[Table]:
-        return self._tables
+    def structure(self) -> Hashable:
+        return (curve_through, *(t.structure() for t in self._tables))
 
     def symbolic(self, source: Source) -> Callable[[Any], Any]:
-        if isinstance(source, KernelSource):
-            pieces: list[Any] = []
-
-            def point(s: Any) -> Any:
-                if not pieces:  # one lookup serves every use of the curve in an element
-                    pieces.append((s, column([source.table(table, s) for table in self._tables])))
-                made_at, value = pieces[0]
-                return ca.substitute([value], [made_at], [ca.SX(s)])[0]
-
-            return point
-        return lambda s: column([cubic(t.piece(float(s)), float(s)) for t in self._tables])
+        return lambda s: column([t(s) for t in self._tables])
 
 
 class Contact(Element):

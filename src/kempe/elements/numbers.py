@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
+from kempe.elements.readings import Staged, arguments_of, is_piece, readings_in
 from kempe.errors import ModelError
 
 #: A number in a model: a float, or a CasADi scalar made of design parameters.
@@ -111,10 +112,13 @@ def _checked_bounds(name: str, bounds: Any) -> tuple[float, float]:
 def parameters_in(expressions: Iterable[Any]) -> list[Parameter]:
     """The design parameters that occur in some numbers, each once, in order of first appearance."""
     found: dict[int, Parameter] = {}
-    for expression in expressions:
+    expressions = list(expressions)
+    for expression in [*(a for reading in readings_in(expressions) for a in reading.arguments), *expressions]:
         if isinstance(expression, ca.SX):
             for symbol in ca.symvar(expression):
                 parameter = _known.get(symbol.element_hash())
+                if parameter is None and is_piece(symbol):
+                    continue
                 if parameter is None:
                     raise ModelError(f"the symbol '{symbol.name()}' is not a parameter of this model")
                 found.setdefault(symbol.element_hash(), parameter)
@@ -126,7 +130,8 @@ def parameters_of(expression: ca.SX, own: ca.SX, what: str) -> list[Parameter]:
 
     Refuses what ``math`` functions make of a symbol, which is NaN.
     """
-    expression, own = ca.SX(expression), ca.SX(own)
+    own = ca.SX(own)
+    expression = ca.vertcat(ca.vec(ca.SX(expression)), arguments_of(readings_in([ca.SX(expression)])))
     mine = {symbol.element_hash() for symbol in ca.symvar(own)}
     strangers = [s for s in ca.symvar(expression) if s.element_hash() not in mine]
     function = ca.Function("f", [own, ca.vertcat(ca.SX(0, 1), *strangers)], [expression])
@@ -134,7 +139,7 @@ def parameters_of(expression: ca.SX, own: ca.SX, what: str) -> list[Parameter]:
         if function.instruction_id(k) == ca.OP_CONST and math.isnan(function.instruction_constant(k)):
             raise ModelError(f"{what} contains NaN; use kp.sin, kp.sqrt and such, not those of the math module")
     try:
-        return parameters_in(strangers)
+        return parameters_in(s for s in strangers if not is_piece(s))
     except ModelError as error:
         raise ModelError(f"{what}: {error}") from None
 
@@ -144,12 +149,15 @@ def evaluate(expressions: Sequence[Number]) -> np.ndarray:
     if not any(isinstance(e, ca.SX) for e in expressions):
         return np.array(expressions, dtype=float)
     parameters = parameters_in(expressions)
-    values = ca.substitute(
-        [ca.SX(ca.vertcat(*[ca.SX(e) for e in expressions]))],
-        [ca.SX(p) for p in parameters],
-        [ca.SX(p.value) for p in parameters],
-    )[0]
-    return np.array(ca.DM(values), dtype=float).ravel()
+    numbers, column = np.array([p.value for p in parameters]), ca.vertcat(*[ca.SX(e) for e in expressions])
+    if not readings_in([column]):
+        values = ca.substitute([column], [ca.SX(p) for p in parameters], [ca.SX(n) for n in numbers])[0]
+        return np.array(ca.DM(values), dtype=float).ravel()
+    staged = Staged([ca.vertcat(ca.SX(0, 1), *[ca.SX(p) for p in parameters])], [column])
+    wrong = staged.outside(numbers)
+    if wrong:
+        raise ModelError(wrong)
+    return staged(numbers)[0].ravel()
 
 
 def number(value: Any, what: str) -> Number:

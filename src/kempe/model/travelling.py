@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 
 from kempe.elements import Parameter
+from kempe.elements.readings import readings_in
 from kempe.errors import ModelError
 
 #: What a copy shares with its original: code, which has no state of its own.
@@ -53,6 +54,10 @@ class _Packer(pickle.Pickler):
             shelf.append(thing)
         return known
 
+    def dump_readings(self) -> None:
+        """Behind the rest: which symbols in its expressions are pieces of which tables."""
+        self.dump(readings_in(list(self.expressions)))
+
 
 class _Unpacker(pickle.Unpickler):
     def __init__(self, packed: Packed) -> None:
@@ -87,6 +92,7 @@ def _packed(contents: dict[str, Any], what: str, *, stays: bool) -> Packed:
     packer = _Packer(stream, stays)
     try:
         packer.dump(contents)
+        packer.dump_readings()
     except ModelError:
         raise
     except Exception as error:
@@ -106,5 +112,7 @@ def _packed(contents: dict[str, Any], what: str, *, stays: bool) -> Packed:
 def unpacked(kind: type, packed: Packed) -> Any:
     """The model itself."""
     model: Any = object.__new__(kind)
-    vars(model).update(_Unpacker(packed).load())
+    unpacker = _Unpacker(packed)
+    vars(model).update(unpacker.load())
+    unpacker.load()  # readings of tables, which make themselves known
     return model

@@ -62,7 +62,20 @@ class SingularEvent:
 
 Met = SwitchEvent | SingularEvent
 #: What is met on the way, by kind.
-EVENTS: dict[str, type[SwitchEvent] | type[SingularEvent]] = {"switch": SwitchEvent, "singular": SingularEvent}
+EVENTS: dict[str, type[SwitchEvent] | type[SingularEvent]] = {
+    "switch": SwitchEvent,
+    "outside": SwitchEvent,
+    "singular": SingularEvent,
+}
+
+
+def _outside(machine: Machine, name: str, t: float) -> str:
+    """What there is to say where an element reads a table beyond its data: of both sides of the end, the one beyond."""
+    system, now, n = machine.system, machine.course.now, machine.eq.n
+    state = (now.q, t, now.v, now.al[:n], now.al[n:])
+    found = [words for words in system.outside_data(machine.wk.x.copy(), *state, slack=0.0) if f"'{name}'" in words]
+    what = found[0] if found else f"'{name}' leaves the data of a table"
+    return f"{what}, and the motion leaves them at t = {t:.10g}"
 
 
 class Record:
@@ -80,19 +93,22 @@ class Record:
             if not switch.told:
                 continue
             t, state = float(log.t[k]), log.state[k]
-            mode = element.modes[log.mode[k]]
+            mode = switch.source if switch.leaves_data else element.modes[log.mode[k]]
             note = switch.note or f"{switch.source} -> {switch.target}"
             if mode != switch.target:
                 note += f", at last: {mode}"
+            note = f"at t = {t:.10g}: {note}"
             jumped = bool(machine.eq.hybrids.jumps[log.switch[k]])
             impulses = {row.label: float(p) for row, p in zip(system.rows, log.impulse[k], strict=False) if p != 0.0}
             self.events.append(
                 SwitchEvent(
-                    "switch",
+                    "outside" if switch.leaves_data else "switch",
                     t,
                     element.name,
                     mode,
-                    f"'{element.name}' at t = {t:.10g}: {note}",
+                    _outside(machine, element.name, t)
+                    if switch.leaves_data
+                    else f"'{element.name}' at t = {t:.10g}: {note}",
                     state[:n].copy(),
                     state[n : 2 * n].copy(),
                     impulses if jumped else {},
@@ -173,6 +189,9 @@ def finished(machine: Machine, record: Record, code: int, initial: InitialCondit
         return result(machine, record, "violated", message, initial)
     if code == co.REACHED:
         return _audited(result(machine, record, "complete", "the whole time span was covered", initial), machine)
+    ends = [event.message for event in record.events if event.kind == "outside"]
+    if ends:
+        raise ConvergenceError(ends[0], result(machine, record, "failed", ends[0], initial))
     if code == co.STOPPED:
         return _audited(result(machine, record, "stopped", record.events[-1].message, initial), machine)
     reason = explain(machine, code)
