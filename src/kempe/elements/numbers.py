@@ -36,16 +36,23 @@ class Parameter(ca.SX):
     """A named design parameter: a CasADi symbol that knows its value.
 
     It can stand wherever a number can, and so can any expression of it (``0.25 * L**3 / 12``, ``kp.sin(L)``).
-    Changing ``value`` rebuilds and recompiles nothing.
+    Changing ``value`` rebuilds and recompiles nothing. One that is given as an expression of others follows them; that
+    is its ``formula``.
     """
 
     def __init__(
-        self, name: str, value: float, bounds: tuple[float, float] | None = None, *, symbol: ca.SX | None = None
+        self, name: str, value: Any, bounds: tuple[float, float] | None = None, *, symbol: ca.SX | None = None
     ) -> None:
         super().__init__(named_symbol(name) if symbol is None else symbol)
         self._label = name
         self.bounds = bounds
-        self.value = value
+        self._formula: ca.SX | None = None
+        if isinstance(value, ca.SX) and not value.is_constant():
+            self._formula = ca.SX(number(value, f"parameter '{name}': the value"))
+            if bounds is not None:
+                raise ModelError(f"parameter '{name}' follows from others, which have bounds; it cannot have its own")
+        else:
+            self.value = value
         if symbol is None and self.bounds is not None and not self.bounds[0] <= self.value <= self.bounds[1]:
             raise ModelError(f"parameter '{name}': the value {self.value} is outside its bounds {self.bounds}")
         _known[self.element_hash()] = self
@@ -81,11 +88,24 @@ class Parameter(ca.SX):
     @property
     def value(self) -> float:
         """The current value."""
-        return self._value
+        return self._value if self._formula is None else float(evaluate([self._formula])[0])
 
     @value.setter
     def value(self, value: float) -> None:
+        if self._formula is not None:
+            raise ModelError(f"parameter '{self.label}' {self.follows}")
         self._value = plain_number(value, f"parameter '{self.label}': the value")
+
+    @property
+    def formula(self) -> ca.SX | None:
+        """The expression of other parameters that it follows; None for one that has a value of its own."""
+        return self._formula
+
+    @property
+    def follows(self) -> str:
+        """From what it follows, as the end of a sentence."""
+        names = ", ".join(f"'{p.label}'" for p in parameters_in([self._formula]))
+        return f"follows from {names}; change that"
 
     def __repr__(self) -> str:
         return f"Parameter({self.label!r}, {self.value!r})"

@@ -40,7 +40,10 @@ class _Packer(pickle.Pickler):
 
     def persistent_id(self, thing: Any) -> Any:
         if isinstance(thing, Parameter):
-            return self._numbered(thing, "parameter", self.expressions, thing.label, thing.value, thing.bounds)
+            value: Any = thing.value
+            if thing.formula is not None:
+                value = self._numbered(thing.formula, "expression", self.expressions)
+            return self._numbered(thing, "parameter", self.expressions, thing.label, value, thing.bounds)
         if isinstance(thing, ca.SX):
             return self._numbered(thing, "expression", self.expressions)
         if self.stays and isinstance(thing, _CODE):
@@ -73,7 +76,12 @@ class _Unpacker(pickle.Unpickler):
         if kind == "expression":
             return self.expressions[number]
         if number not in self._parameters:
-            self._parameters[number] = Parameter(*more, symbol=self.expressions[number])
+            label, value, bounds = more
+            self._parameters[number] = Parameter(label, 0.0, bounds, symbol=self.expressions[number])
+            if isinstance(value, tuple):  # (parameters it follows may not have arrived yet)
+                self._parameters[number]._formula = self.expressions[value[1]]
+            else:
+                self._parameters[number].value = value
         return self._parameters[number]
 
 
