@@ -1,7 +1,7 @@
 """The catalogue: parts, joints, drivers, forces. One class per element, its data and its equations."""
 
 from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, check_name, trace
-from kempe.elements.curves import CamFlat, CamRoller, Curve, PointOnCurve, curve, curve_through, polar
+from kempe.elements.curves import CamFlat, CamRoller, Curve, CurveContact, PointOnCurve, curve, curve_through, polar
 from kempe.elements.drivers import Driver, PointDriver
 from kempe.elements.equations import SystemEquations
 from kempe.elements.events import Event
@@ -72,6 +72,7 @@ __all__ = [
     "Coordinate",
     "Coupler",
     "Curve",
+    "CurveContact",
     "Driver",
     "Element",
     "Event",

@@ -436,6 +436,9 @@ def _plain(value: Any, number: Mapping[int, int]) -> Hashable | None:
     if isinstance(value, tuple):
         items = tuple(_plain(item, number) for item in value)
         return None if None in items else ("tuple", *items)
+    if isinstance(value, dict):
+        items = tuple(_plain(item, number) for pair in value.items() for item in pair)
+        return None if None in items else ("dict", *items)
     simple = value is None or isinstance(value, np.generic) or type(value) in (bool, int, float, str)
     return (type(value), value) if simple else None
 

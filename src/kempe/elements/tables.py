@@ -288,7 +288,11 @@ class table(Table):
         #: As given, for files.
         self.given: dict[str, Any] = {"x": first.tolist(), "y": (values if dim == 1 else axes[1]).tolist()}
         self.given |= {} if dim == 1 else {"z": values.tolist()}
-        self.given |= {"kind": kind, "periodic": list(repeats) if repeats[0] != repeats[-1] else repeats[0], "ends": ends}
+        self.given |= {
+            "kind": kind,
+            "periodic": list(repeats) if repeats[0] != repeats[-1] else repeats[0],
+            "ends": ends,
+        }
         self.given["outside"] = outside
 
 

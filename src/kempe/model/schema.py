@@ -20,7 +20,7 @@ VERSION = 1
 #: Argument name -> what it may be; any other argument is a number.
 ROLES: dict[str, str] = {
     **dict.fromkeys(("name", "fixed", "ends", "side", "direction"), "text"),
-    **dict.fromkeys(("internal", "crossed", "closed", "periodic", "rate", "stop"), "flag"),
+    **dict.fromkeys(("internal", "crossed", "closed", "periodic", "rate", "stop", "lift_off"), "flag"),
     **dict.fromkeys(("at", "on_i", "on_j", "axis", "teeth", "radii", "centre", "span"), "vector"),
     **dict.fromkeys(("i", "j", "carrier", "frame", "point", "first", "second", "part", "reaction"), "part"),
     **dict.fromkeys(("motion", "x", "y", "force", "torque"), "law"),

@@ -83,7 +83,7 @@ class _TableNames:
         plain = {"kind": "cubic", "periodic": False, "ends": "not-a-knot", "outside": "error"}
         found = {
             name: {key: _listed(value) for key, value in table.given.items() if plain.get(key) != value}  # type: ignore[attr-defined]
-            for name, table in self._named.values()
+            for name, table in sorted(self._named.values(), key=lambda entry: entry[0])
         }
         return {"tables": found} if found else {}
 
