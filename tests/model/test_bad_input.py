@@ -485,7 +485,7 @@ def test_data_of_a_spline_must_increase_and_be_finite(m: kp.Mechanism, times: An
 
 
 def test_a_periodic_spline_must_close(m: kp.Mechanism) -> None:
-    refused(m, lambda m: m.driver("n", m["a"].x, kp.spline([0, 1, 2], [0, 1, 2], periodic=True)), "periodic spline")
+    refused(m, lambda m: m.driver("n", m["a"].x, kp.spline([0, 1, 2], [0, 1, 2], periodic=True)), "periodic data")
 
 
 def test_a_curve_needs_points_that_make_one(m: kp.Mechanism) -> None:

@@ -68,6 +68,7 @@ def inverse_dynamics(
     energies = np.zeros((len(motion.t), 5))
     for k, t in enumerate(motion.t):
         settle(posed, at := State(motion.q[k], motion.v[k], float(t)))
+        posed.within_data(at.q, at.t, at.v)
         energies[k] = system.evaluate(system.dynamics.energy, posed.x, at.q, at.t, at.v, lam[k])
     series = {f"lambda.{row.label}": lam[:, k] for k, row in enumerate(system.rows)}
     names = ("energy.kinetic", "energy.potential", "energy.elastic", "power.dissipated", "power.supplied")

@@ -202,6 +202,7 @@ class _Motion:
                 self.progress(self.k, len(self.grid))
                 continue
             if code == co.REACHED:
+                self._within_data()
                 return self._result(True, "complete", "the whole time span was covered")
             if code == co.REPLAN:
                 self._replan()
@@ -435,6 +436,14 @@ class _Motion:
         return int(choice)
 
     # --- what comes back -----------------------------------------------------------------------------------------
+
+    def _within_data(self) -> None:
+        """Refuse a motion during which a table was read beyond its data; what came before is in the error."""
+        for k, t in enumerate(self.grid[: self.k]):
+            wrong = self.posed.system.outside_data(self.posed.x.copy(), self.Q[k], float(t), self.V[k])
+            if wrong:
+                self.k, message = k, f"{wrong[0]}, and the motion has left them at t = {t:.10g}"
+                raise ConvergenceError(message, self._result(False, "failed", message))
 
     def _result(self, success: bool, status: str, message: str) -> Result:
         system, k = self.posed.system, self.k

@@ -1,8 +1,8 @@
 """Expressions as text: a small safe grammar on ``ast`` (never ``eval``), and CasADi expressions written back as text.
 
 Allowed: numbers, names, ``part.coordinate`` (``joint.force.x``), names in braces (``{rod length}``) where they are not
-identifiers, the operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, and the functions in
-``FUNCTIONS``.
+identifiers, the operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, the functions in ``FUNCTIONS``,
+and tables by name.
 
 Some names belong to the place where an expression stands (``t``, the time): they come first, and a name of the user's
 that is spelled alike is meant where it stands in braces.
@@ -11,15 +11,18 @@ that is spelled alike is meant where it stands in braces.
 from __future__ import annotations
 
 import ast
+import difflib
 import math
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import casadi as ca
 
+from kempe.elements.readings import readings_in
+from kempe.elements.tables import Table
 from kempe.errors import ModelError
 
 LONGEST = 4000
@@ -189,7 +192,9 @@ class _Reader:
         if value is None:
             shown = self.braced.get(name, name)
             known = ", ".join(list(self.names)[:12]) or "none"
-            raise ModelError(f"unknown name '{shown}' (known: {known})")
+            raise ModelError(f"unknown name '{shown}'{_nearest(shown, self.names)} (known: {known})")
+        if isinstance(value, Table):
+            raise ModelError(f"'{self.braced.get(name, name)}' is a table: say of what, as in a function")
         return ca.SX(value)
 
     def _binop(self, node: ast.BinOp, depth: int) -> Any:
@@ -224,12 +229,26 @@ class _Reader:
         return ca.if_else(self.read(node.test, depth), self.read(node.body, depth), self.read(node.orelse, depth))
 
     def _call(self, node: ast.Call, depth: int) -> Any:
-        if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS or node.keywords:
-            raise ModelError(f"only these functions are allowed: {', '.join(FUNCTIONS)};")
-        function, count = FUNCTIONS[node.func.id]
-        if len(node.args) != count:
-            raise ModelError(f"{node.func.id} takes {count} argument{'s' if count > 1 else ''}, not {len(node.args)}")
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        table = self.lookup.get(name)
+        if name in FUNCTIONS:
+            function, count = FUNCTIONS[name]
+        elif isinstance(table, Table):
+            function, count = table, table.dim
+        else:
+            shown = self.braced.get(name, name)
+            tables = [n for n, value in self.names.items() if isinstance(value, Table)]
+            near = _nearest(shown, [*FUNCTIONS, *tables])
+            raise ModelError(f"only these functions are allowed: {', '.join([*FUNCTIONS, *tables])}{near};")
+        if len(node.args) != count or node.keywords:
+            shown = self.braced.get(name, name)
+            raise ModelError(f"{shown} takes {count} argument{'s' if count > 1 else ''}, not {len(node.args)}")
         return function(*[self.read(a, depth) for a in node.args])
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 _WRITTEN: dict[int, str] = {
@@ -262,13 +281,33 @@ _WRITTEN: dict[int, str] = {
 }
 
 
-def write(expression: Any, names: Mapping[str, ca.SX], own: Mapping[str, ca.SX] | None = None) -> str:
-    """A scalar expression as text that ``parse`` reads back to the same expression."""
+#: In a text that is being written: where a table's piece begins, a distance from there, another number of a piece.
+_BEGIN, _DISTANCE, _COEFFICIENT = "<begin>", "<distance>", "<coefficient>"
+
+
+def write(
+    expression: Any,
+    names: Mapping[str, ca.SX],
+    own: Mapping[str, ca.SX] | None = None,
+    called: Callable[[Table], str] | None = None,
+) -> str:
+    """A scalar expression as text that ``parse`` reads back to the same expression; ``called`` gives names to tables.
+
+    A table's polynomial is its value at distance zero from where its piece begins: what is left of it is the first
+    coefficient, in whose place its call is written. Where others are left, it was differentiated.
+    """
     if not isinstance(expression, ca.SX):
         return repr(float(expression))
     own = own or {}
     written = [*(written_name(name, own) for name in names), *map(written_name, own)]
     symbols = [*names.values(), *own.values()]
+    for reading in readings_in([expression]):
+        if called is None:
+            raise ModelError("a table cannot be written here")
+        arguments = ", ".join(write(a, names, own, called) for a in reading.arguments)
+        call, dim = f"{written_name(called(reading.table), own)}({arguments})", reading.table.dim
+        written += [_BEGIN, _COEFFICIENT, _COEFFICIENT] * dim + [call] + [_COEFFICIENT] * (4**dim - 1)
+        symbols.append(reading.piece)
     function = ca.Function("f", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(expression)])
     work: dict[int, str] = {}
     result = "0.0"
@@ -283,12 +322,25 @@ def write(expression: Any, names: Mapping[str, ca.SX], own: Mapping[str, ca.SX] 
         elif op == ca.OP_OUTPUT:
             result = work[of[0]]
         elif op in _WRITTEN:
-            work[to[0]] = _WRITTEN[op].format(*[work[i] for i in of])
+            work[to[0]] = _joined(op, [work[i] for i in of])
         else:
             raise ModelError("an expression contains an operation that a file cannot say")
         if len(work.get(to[0], "") if to else "") > LONGEST:
             raise ModelError("an expression is too long to be written to a file")
+    if any(mark in result for mark in (_BEGIN, _DISTANCE, _COEFFICIENT)):
+        raise ModelError("an expression contains the derivative of a table, which a file cannot say")
     return result[1:-1] if _wrapped(result) else result
+
+
+def _joined(op: int, parts: list[str]) -> str:
+    """An operation as text; distances from where a table's piece begins are zero."""
+    if op in (ca.OP_ADD, ca.OP_SUB) and _BEGIN in parts:
+        return _DISTANCE
+    if op in (ca.OP_MUL, ca.OP_SQ, ca.OP_NEG, ca.OP_TWICE) and _DISTANCE in parts:
+        return _DISTANCE
+    if op in (ca.OP_ADD, ca.OP_SUB) and _DISTANCE in parts and (op == ca.OP_ADD or parts[1] == _DISTANCE):
+        return parts[0] if parts[1] == _DISTANCE else parts[1]
+    return _WRITTEN[op].format(*parts)
 
 
 def _wrapped(text: str) -> bool:

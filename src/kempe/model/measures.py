@@ -10,10 +10,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Field, Part, Source, Table
+from kempe.elements.base import Field, Part, Source
 from kempe.elements.functions import arguments_of, called_on_symbols
 from kempe.elements.numbers import Number, named_symbol, parameters_in, shown
 from kempe.elements.quantities import as_quantity
+from kempe.elements.readings import Staged, is_piece, readings_in
+from kempe.elements.tables import Table
 from kempe.elements.user import as_moving, called
 from kempe.errors import ModelError
 from kempe.model.expressions import mentioned, parse, write
@@ -33,9 +35,10 @@ class Measure:
         """The names of the quantities it is made of."""
         return list(self.symbols)
 
-    def text(self, parameters: Mapping[str, Any]) -> str:
+    def text(self, parameters: Mapping[str, Any], tables: Callable[[Any], str]) -> str:
         """The expression as a file has it."""
-        return write(self.expression, {**self.symbols, **{n: ca.SX(p) for n, p in parameters.items()}}, {"t": self.t})
+        known = {**self.symbols, **{name: ca.SX(p) for name, p in parameters.items()}}
+        return write(self.expression, known, {"t": self.t}, tables)
 
     def over(self, t: np.ndarray, history: Callable[[str], np.ndarray], parameters: Mapping[str, float]) -> np.ndarray:
         """Its values over a motion, from the histories of what it is made of."""
@@ -44,20 +47,27 @@ class Measure:
         values = [*(history(name) for name in self.symbols), t, *(np.full(len(t), parameters[p.label]) for p in used)]
         if not len(t):
             return np.zeros(0)
-        function = ca.Function("measure", [ca.vertcat(*symbols)], [ca.densify(self.expression)])
-        return np.array(function(np.vstack(values))).ravel()
+        return Staged([ca.vertcat(*symbols)], [self.expression])(np.vstack(values))[0].ravel()
 
     def foreign(self) -> list[ca.SX]:
         """The symbols in it that are design parameters."""
         own = {symbol.element_hash() for symbol in (*self.symbols.values(), self.t)}
-        return [symbol for symbol in ca.symvar(self.expression) if symbol.element_hash() not in own]
+        return [symbol for symbol in _symbols_in(self.expression) if symbol.element_hash() not in own]
 
 
 def written(
-    name: str, text: str, parameters: Mapping[str, Any], known: Callable[[str], bool], names: Collection[str]
+    name: str,
+    text: str,
+    parameters: Mapping[str, Any],
+    known: Callable[[str], bool],
+    names: Collection[str],
+    tables: Sequence[Any] = (),
 ) -> Measure:
     """A measure given as text; ``known`` says which quantities it may mention, ``names`` what may have been meant."""
     what, t = f"measure '{name}'", ca.SX.sym("t")
+    nameless = [table for table in tables if not (isinstance(table, Table) and table.name)]
+    if nameless:
+        raise ModelError(f"{what}: behind an expression stand tables that have a name, not {shown(nameless[0])}")
     try:
         wanted = [n for n in mentioned(text) if known(n) or n not in parameters]
     except ModelError as error:
@@ -68,8 +78,14 @@ def written(
         hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
         raise ModelError(f"{what}: there is no quantity '{strange[0]}'{hint}")
     symbols = {n: named_symbol(n) for n in wanted}
+    named = {**{table.name: table for table in tables}, **parameters, **symbols}
     try:
-        return Measure(name, parse(text, {**parameters, **symbols}, {"t": t}), symbols, t)
+        return Measure(
+            name,
+            parse(text, named, {"t": t}),
+            symbols,
+            t,
+        )
     except ModelError as error:
         raise ModelError(f"{what}: {error}") from None
 
@@ -91,6 +107,12 @@ def measured(name: str, what: Any, parts: Sequence[Any]) -> Measure:
         arguments.append(source.t)
     value = called_on_symbols(lambda *a: _one(what(*a), words), arguments, f"{words}: your function")
     return source.measure(name, value)
+
+
+def _symbols_in(expression: ca.SX) -> list[ca.SX]:
+    """The symbols of an expression and of the arguments of its tables, but not their pieces."""
+    arguments = [argument for reading in readings_in([expression]) for argument in reading.arguments]
+    return [s for s in ca.symvar(ca.vertcat(expression, *arguments)) if not is_piece(s)]
 
 
 def _one(value: Any, what: str) -> ca.SX:
@@ -120,9 +142,6 @@ class _Named(Source):
     def numbers(self, values: Sequence[Number]) -> list[Any]:
         return list(values)
 
-    def table(self, table: Table, argument: Any) -> Any:
-        return table.whole(argument)
-
     def rate(self, expression: Any) -> Any:
         pairs = [(self._symbol(now), self._symbol(then)) for now, then in self._follows]
         symbols, rates = (ca.vertcat(ca.SX(0, 1), *side) for side in zip(*pairs, strict=True))
@@ -130,6 +149,6 @@ class _Named(Source):
 
     def measure(self, name: str, expression: ca.SX) -> Measure:
         """An expression of these symbols as a measure."""
-        used = {s.element_hash() for s in ca.symvar(expression)}
+        used = {symbol.element_hash() for symbol in _symbols_in(expression)}
         symbols = {n: s for n, s in self._symbols.items() if s.element_hash() in used}
         return Measure(name, expression, symbols, self.t)

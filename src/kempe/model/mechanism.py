@@ -212,6 +212,7 @@ class MechanismModel(Model):
     torsion_spring = _adds(el.TorsionSpring)
     bushing = _adds(el.Bushing)
     bump_stop = _adds(el.BumpStop)
+    curve_contact = _adds(el.CurveContact)
     force = _may_be_unnamed(_adds(el.Force))
     torque = _may_be_unnamed(_adds(el.Torque))
     user_force = _adds(el.UserForce)

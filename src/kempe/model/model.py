@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+import casadi as ca
 import numpy as np
 
 from kempe.elements import Element, Parameter, Part, check_name, parameters_in, plain_number, shown, trace
+from kempe.elements.numbers import LARGEST
+from kempe.elements.readings import Staged, substituted
 from kempe.elements.sealing import Shelf, seal
 from kempe.errors import ModelError
 from kempe.model.measures import Measure, measured, written
@@ -115,9 +118,10 @@ class Model:
 
     # --- what it holds -------------------------------------------------------------------------------------------
 
-    def parameter(self, name: str, value: float, bounds: tuple[float, float] | None = None) -> Parameter:
-        """A named design parameter, usable wherever a number is, and in expressions."""
+    def parameter(self, name: str, value: Any, bounds: tuple[float, float] | None = None) -> Parameter:
+        """A named design parameter, usable wherever a number is, and in expressions; of others, it follows them."""
         self._claim(name, "parameter")
+        self._own_parameters([value], f"parameter '{name}'")
         parameter = Parameter(name, value, bounds)
         self._put("parameters", name, parameter)
         self._accept(name, "parameter")
@@ -127,14 +131,14 @@ class Model:
         """A named output of one's own, in every analysis: a quantity, an expression, or a function of parts.
 
         ``what`` is a quantity (``joint.angle``, ``kp.distance(a, b)``); a text in the names that results have
-        ("output.force / input.force", other measures and parameters included); or a function of the ``parts`` (and, if
-        it takes one argument more, of time), which get it as a user's force does. A measure that is made of reactions
-        is there in those analyses that know them.
+        ("output.force / input.force", other measures and parameters included; tables that it calls by name are given
+        behind it); or a function of the ``parts`` (and, if it takes one argument more, of time), which get it as a
+        user's force does. A measure that is made of reactions is there in those analyses that know them.
         """
         self._claim(name, "measure")
         if isinstance(what, str):
             rates = [full for part in self.parts.values() for names in part.names() for full in names]
-            made = written(name, what, self.parameters, self._may_be_measured, [*rates, *self._names])
+            made = written(name, what, self.parameters, self._may_be_measured, [*rates, *self._names], parts)
         else:
             made = measured(name, what, parts)
             self._own_parameters(made.foreign(), f"measure '{name}'")
@@ -160,19 +164,51 @@ class Model:
         given = {**(values or {}), **more}
         self.parameter_vector(given)
         for name, value in given.items():
-            self.parameters[name].value = value
+            if self.parameters[name].formula is None:
+                self.parameters[name].value = value
+
+    def check_parameters(self, names: Iterable[str]) -> None:
+        """Refuse names that no parameter of this model has."""
+        unknown = [name for name in names if name not in self.parameters]
+        if unknown:
+            known = ", ".join(f"'{name}'" for name in self.parameters) or "none"
+            near = difflib.get_close_matches(str(unknown[0]), list(self.parameters), n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            listed = ", ".join(f"'{name}'" for name in unknown)
+            raise ModelError(f"unknown parameter {listed}{hint}; the parameters of this model: {known}")
 
     def parameter_vector(self, changes: Mapping[str, float] | None = None) -> np.ndarray:
-        """The values of all parameters, some of them replaced."""
+        """The values of all parameters, some of them replaced; those that follow from others do so."""
         changes = {} if changes is None else changes
         if not isinstance(changes, Mapping):
             raise ModelError(f"parameters are given by name, as a mapping, not {shown(changes)}")
-        unknown = [f"'{name}'" for name in changes if name not in self.parameters]
-        if unknown:
-            known = ", ".join(f"'{name}'" for name in self.parameters) or "none"
-            raise ModelError(f"unknown parameter {', '.join(unknown)}; the parameters of this model: {known}")
+        self.check_parameters(changes)
         values = {name: plain_number(value, f"parameter '{name}'") for name, value in changes.items()}
-        return np.array([float(values.get(name, p.value)) for name, p in self.parameters.items()])
+        derived = [k for k, p in enumerate(self.parameters.values()) if p.formula is not None]
+        if not derived:
+            return np.array([float(values.get(name, p.value)) for name, p in self.parameters.items()])
+        return self._derived(values)
+
+    def _derived(self, values: Mapping[str, float]) -> np.ndarray:
+        """The values of all parameters where some follow from others."""
+        everything = list(self.parameters.values())
+        free = [p for p in everything if p.formula is None]
+        known = [ca.SX(p) for p in everything]
+        formulas: list[ca.SX] = []
+        for p in everything:  # what a formula is made of comes before it
+            formulas += [ca.SX(p)] if p.formula is None else substituted([p.formula], known[: len(formulas)], formulas)
+        staged = Staged([ca.vertcat(ca.SX(0, 1), *map(ca.SX, free))], [ca.vertcat(*formulas)])
+        numbers = np.array([float(values.get(p.label, p.value)) for p in free])
+        wrong = staged.outside(numbers)
+        if wrong:
+            raise ModelError(wrong)
+        found = staged(numbers)[0].ravel()
+        for p, value in zip(everything, found, strict=True):
+            if not abs(value) <= LARGEST:
+                raise ModelError(f"parameter '{p.label}' is not finite at these values; it {p.follows}")
+            if p.label in values and not abs(values[p.label] - value) <= 1e-12 * abs(value):
+                raise ModelError(f"parameter '{p.label}' {p.follows}")
+        return found
 
     def add(self, element: E) -> E:
         """Add an element; names must be new, and its parts and parameters must belong to this model."""

@@ -28,6 +28,15 @@ SLOW, CROWD = 1e-6, 10_000
 VIOLATED = 1e-3
 
 
+def _outside(machine: Machine, name: str, t: float) -> str:
+    """What there is to say where an element reads a table beyond its data: of both sides of the end, the one beyond."""
+    system, now, n = machine.system, machine.course.now, machine.eq.n
+    state = (now.q, t, now.v, now.al[:n], now.al[n:])
+    found = [words for words in system.outside_data(machine.wk.x.copy(), *state, slack=0.0) if f"'{name}'" in words]
+    what = found[0] if found else f"'{name}' leaves the data of a table"
+    return f"{what}, and the motion leaves them at t = {t:.10g}"
+
+
 class Record:
     """What happened in a run, taken out of compiled memory as it goes on."""
 
@@ -43,16 +52,20 @@ class Record:
             if not switch.told:
                 continue
             t, state = float(log.t[k]), log.state[k]
-            mode = element.modes[log.mode[k]]
+            mode = switch.source if switch.leaves_data else element.modes[log.mode[k]]
             note = switch.note or f"{switch.source} -> {switch.target}"
             if mode != switch.target:
                 note += f", at last: {mode}"
+            note = f"at t = {t:.10g}: {note}"
             jumped = bool(machine.eq.hybrids.jumps[log.switch[k]])
             impulses = {row.label: float(p) for row, p in zip(system.rows, log.impulse[k], strict=False) if p != 0.0}
             self.events.append(
                 SwitchEvent(
+                    kind="outside" if switch.leaves_data else "switch",
                     t=t,
-                    message=f"'{element.name}' at t = {t:.10g}: {note}",
+                    message=_outside(machine, element.name, t)
+                    if switch.leaves_data
+                    else f"'{element.name}' at t = {t:.10g}: {note}",
                     element=element.name,
                     mode=mode,
                     impulses=impulses if jumped else {},
@@ -136,6 +149,9 @@ def finished(machine: Machine, record: Record, code: int, initial: InitialCondit
         return result(machine, record, "violated", message, initial)
     if code == co.REACHED:
         return _audited(result(machine, record, "complete", "the whole time span was covered", initial), machine)
+    ends = [event.message for event in record.events if event.kind == "outside"]
+    if ends:
+        raise ConvergenceError(ends[0], result(machine, record, "failed", ends[0], initial))
     if code == co.STOPPED:
         return _audited(result(machine, record, "stopped", record.events[-1].message, initial), machine)
     reason = explain(machine, code)

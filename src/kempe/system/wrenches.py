@@ -121,7 +121,8 @@ def wrench(replay: Replay, k: int, name: str) -> tuple[np.ndarray, np.ndarray]:
         structure = element.structure()
         shortcut = None if structure is None else (VirtualFamily, structure, tuple(seen))
         held[k] = shared(shortcut, lambda: VirtualFamily(element))
-    values = replay.evaluate(k, held[k], "wrenches", held[k].wrenches)  # type: ignore[attr-defined]
+    family, tables = held[k]
+    values = replay.evaluate(k, family, "wrenches", family.wrenches, tables)  # type: ignore[attr-defined]
     at = 3 * carriers.index(name)
     return values[:, at : at + 2], values[:, at + 2]
 
