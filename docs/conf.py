@@ -22,7 +22,7 @@ extensions = [
     "methods",
     "tutorial",
 ]
-exclude_patterns = ["_build", "_ext", "gallery/*.md"]
+exclude_patterns = ["_build"]
 suppress_warnings = ["myst.header"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -43,7 +43,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "pictures.place",
     "copyfile_regex": r"^$",
     "reset_modules": (),
-    "min_reported_time": 1e6,
+    "write_computation_times": False,
     "download_all_examples": False,
     "show_signature": False,
     "remove_config_comments": True,
