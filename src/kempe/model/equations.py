@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 
 from kempe import elements as el
-from kempe.elements.base import failed_on_symbols
+from kempe.elements.base import failed_on_symbols, signature_of
 from kempe.elements.numbers import parameters_of
 from kempe.errors import ModelError
 from kempe.model.model import Model
@@ -98,7 +98,7 @@ def _named(symbols: ca.SX, names: Sequence[str]) -> _Names:
 def _constraints(name: str, function: Any, q: Any, t: Any, p: Any) -> tuple[list[str], ca.SX | None]:
     if function is None:
         return [], None
-    result = _called(f"equations '{name}': constraints", function, q, t, p)
+    result = _called(f"equations '{name}': constraints", "q, t and p", function, q, t, p)
     if not isinstance(result, Mapping):
         items = result if isinstance(result, (list, tuple)) else [result]
         flat = [e for item in items for e in ca.vertsplit(ca.vec(_expression(name, "constraints", item)))]
@@ -115,7 +115,7 @@ def _expression(name: str, what: str, value: Any) -> ca.SX:
 
 
 def _mass(name: str, function: Any, q: Any, p: Any, n: int) -> ca.SX:
-    result = _called(f"equations '{name}': mass", function, q, p)
+    result = _called(f"equations '{name}': mass", "q and p", function, q, p)
     try:
         matrix = (
             result if isinstance(result, ca.SX) else ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in r]) for r in result])
@@ -140,7 +140,7 @@ def _looks_symmetric(matrix: ca.SX) -> bool:
 
 
 def _force(name: str, function: Any, q: Any, v: Any, t: Any, p: Any) -> ca.SX:
-    result = _called(f"equations '{name}': force", function, q, v, t, p)
+    result = _called(f"equations '{name}': force", "q, v, t and p", function, q, v, t, p)
     items = result if isinstance(result, (list, tuple)) else [result]
     vector = ca.vertcat(ca.SX(0, 1), *[ca.vec(_expression(name, "force", item)) for item in items])
     if vector.numel() != len(q):
@@ -148,7 +148,13 @@ def _force(name: str, function: Any, q: Any, v: Any, t: Any, p: Any) -> ca.SX:
     return vector
 
 
-def _called(what: str, function: Any, *arguments: Any) -> Any:
+def _called(what: str, given: str, function: Any, *arguments: Any) -> Any:
+    """What a user's function returns; arguments with a default keep it, and do not count."""
+    if callable(function) and signature_of(function) not in (-1, len(arguments)):
+        raise ModelError(
+            f"{what}: your function takes {signature_of(function)} arguments (those with a default not counted); "
+            f"it is given {given}"
+        )
     try:
         return function(*arguments)
     except ModelError:
