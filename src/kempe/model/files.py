@@ -93,18 +93,21 @@ def build(
 
     ``broken`` names parts that have mistakes of their own; what merely follows from them is not reported.
     """
-    data = document.data
+    data, findings = document.data, list[str]()
     if data.equations is not None:
         if data.model:
             raise ModelError(f"{document.line('equations')}: a file has either a model or equations, not both")
-        return _build_equations(document, equations)
-    findings: list[str] = []
+        model = _build_equations(document, equations)
+        if not _collect(findings, document, ("units",), partial(setattr, model, "units", data.units)):
+            raise ModelError(findings)
+        return model
     try:
         model = mechanism(data.name)
     except ModelError as error:
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
     for name, given in data.parameters.items():
         _collect(findings, document, ("parameters", name), partial(_add_parameter, model, name, given))
+    _collect(findings, document, ("units",), partial(setattr, model, "units", data.units))
     if data.gravity is not None:
         _collect(findings, document, ("gravity",), partial(_set_gravity, model, data.gravity))
     failed = {name for name in broken if isinstance(name, str)}

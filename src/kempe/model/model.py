@@ -12,6 +12,7 @@ from kempe.elements import Element, Parameter, Part, check_name, parameters_in, 
 from kempe.elements.sealing import Shelf, seal
 from kempe.errors import ModelError
 from kempe.model.travelling import copied, packed, unpacked
+from kempe.model.units import Units, as_units
 
 E = TypeVar("E", bound=Element)
 P = TypeVar("P", bound=Part)
@@ -36,6 +37,7 @@ class Model:
         vars(self).update(shelves, version=0, compiled=None)
         self._names: dict[str, str] = {"ground": "the ground"}
         self.name = name
+        self._units: Units | None = None
 
     @property
     def name(self) -> str:
@@ -47,6 +49,15 @@ class Model:
         if not isinstance(name, str) or not name.isprintable() or len(name) > 200:
             raise ModelError(f"a model's name is a short line of text, not {shown(name)}")
         self._name = name
+
+    @property
+    def units(self) -> Units | None:
+        """What the model's numbers are given in, for labels; it may be assigned to, and changes no number."""
+        return self._units
+
+    @units.setter
+    def units(self, units: Any) -> None:
+        self._units = as_units(units, f"'{self.name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
         known = getattr(type(self), name, None)

@@ -29,6 +29,8 @@ from kempe.model.schema import MEASURED, VERSION, role
 def describe(model: Model) -> dict[str, Any]:
     """A model as the data of a file."""
     data: dict[str, Any] = {"kempe": VERSION, "name": model.name}
+    if model.units is not None:
+        data["units"] = model.units.given
     if model.parameters:
         data["parameters"] = {
             name: p.value if p.bounds is None else {"value": p.value, "bounds": list(p.bounds)}

@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from kempe.elements import Carrier, Marker, RigidLink
 from kempe.elements.quantities import as_quantity
 from kempe.errors import KempeError, ModelError
 from kempe.model import EquationsModel, MechanismModel, Model, files
+from kempe.model.units import Units
 from kempe.results.energy import PARTS, Energies
+from kempe.results.kinds import declared_kinds, kind_by_name
 from kempe.results.reactions import Loads, Reaction
 from kempe.results.storage import FORMAT, encoded, gathered, histories, read_netcdf, write_netcdf
 from kempe.system import System, compiled
@@ -103,6 +106,8 @@ class Result:
         system = None if self.model is None else self.model.compiled
         if system is not None and self.model is not None and system.version == self.model.version:
             self._system = system  # what the model becomes later is not what this was computed with
+        if self.model is not None and self.model.units is not None:
+            self.provenance.setdefault("units", self.model.units.given)
 
     @property
     def _stale(self) -> bool:
@@ -144,7 +149,35 @@ class Result:
     def __getitem__(self, name: str) -> xarray.DataArray:
         import xarray
 
-        return xarray.DataArray(self.array(name), coords={"t": self.t}, dims="t", name=name)
+        return xarray.DataArray(self.array(name), coords={"t": self.t}, dims="t", name=name, attrs=self._unit_of(name))
+
+    # --- what its numbers mean ------------------------------------------------------------------------------------
+
+    def kind(self, name: str) -> str:
+        """What a quantity is: "position", "angular velocity", "force" ...; "t" is the time."""
+        if name == "t" and name not in self.names:
+            return "time"
+        if name not in self._kinds and name not in self.names:
+            self.array(name)  # says what there is instead
+        return self._kinds.get(name) or kind_by_name(name)
+
+    def unit(self, name: str) -> str:
+        """The unit of a quantity, "N" or "m/s^2", as the mechanism's ``units`` say; empty where it is not known."""
+        return self.units.label(self.kind(name))
+
+    @cached_property
+    def units(self) -> Units:
+        """The units of the mechanism when this was computed."""
+        return Units(self.provenance.get("units", {}))
+
+    @cached_property
+    def _kinds(self) -> dict[str, str]:
+        return {} if self.model is None else declared_kinds(self.model)
+
+    def _unit_of(self, name: str) -> dict[str, str]:
+        """The unit as an attribute of an array, where it is known."""
+        unit = self.unit(name)
+        return {"units": unit} if unit else {}
 
     # --- loads and energies --------------------------------------------------------------------------------------
 
@@ -240,7 +273,7 @@ class Result:
         """All histories as an xarray.Dataset over t, with status and provenance as attributes."""
         import xarray
 
-        data = {name: ("t", self.array(name)) for name in self.names}
+        data = {name: ("t", self.array(name), self._unit_of(name)) for name in self.names}
         attributes = {
             "kempe_result": FORMAT,
             "success": int(self.success),
@@ -255,7 +288,7 @@ class Result:
         if self.initial is not None:
             start = {"moved": self.initial.moved, "changed": self.initial.changed, "text": str(self.initial)}
             attributes["initial"] = encoded(start)
-        return xarray.Dataset(data, coords={"t": self.t}, attrs=attributes)
+        return xarray.Dataset(data, coords={"t": ("t", self.t, self._unit_of("t"))}, attrs=attributes)
 
     def to_csv(self, path: str | Path, names: Sequence[str] | None = None) -> Path:
         """Write histories (all, or the named ones) with a header line, every digit kept."""
