@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -361,9 +361,31 @@ class Result:
 
     # --- looking at it -------------------------------------------------------------------------------------------
 
-    def plot(self, names: Any, **options: Any) -> Any:
-        """Time plots of quantities; see :func:`kempe.view.plot`."""
-        return VIEWS["plot"](self, names, **options)
+    def plot(
+        self,
+        names: Sequence[str] | str,
+        *,
+        x: str | None = None,
+        twin: Sequence[str] | str = (),
+        beside: Mapping[str, Result] | None = None,
+        label: str = "",
+        events: bool | None = None,
+        degrees: bool = False,
+        title: str = "",
+        size: tuple[float, float] | None = None,
+    ) -> Any:
+        """Quantities over time or over another one (``x``), with others on a second scale (``twin``).
+
+        ``beside`` lays other results over this one, by what they are called; ``label`` is what this one is called then.
+        See :func:`kempe.view.plot` for the rest.
+        """
+        options: dict[str, Any] = {"x": x, "twin": twin, "events": events, "degrees": degrees}
+        if not beside:
+            return VIEWS["plot"](self, names, title=title, size=size, **options)
+        if not isinstance(beside, Mapping):
+            raise ModelError("plot: beside= maps what another result is called to that result")
+        labels = [label or str(self.provenance.get("model", "this result")), *beside]
+        return VIEWS["plot"]([self, *beside.values()], names, labels=labels, title=title, size=size, **options)
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """An animation of the motion; see :func:`kempe.view.animate`."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
 
 from kempe.disk import as_path, write_whole
 from kempe.errors import ModelError
@@ -43,6 +46,9 @@ def quiet(axes: Axes, grid: bool = True) -> None:
     axes.tick_params(labelsize=SMALL, width=THIN, length=3, color=GREY)
     for axis in (axes.xaxis, axes.yaxis):
         axis.get_offset_text().set_fontsize(SMALL)
+        formatter = axis.get_major_formatter()
+        if isinstance(formatter, ScalarFormatter):
+            formatter.set_useMathText(True)
     for side, spine in axes.spines.items():
         spine.set(linewidth=THIN, color=GREY, visible=side in ("left", "bottom"))
     if grid:
@@ -55,6 +61,33 @@ def legend(axes: Axes) -> None:
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))  # each label once
     axes.legend(list(handles.values()), list(handles), frameon=False, fontsize=SMALL, handlelength=1.5, **place)
+
+
+def plain(text: str) -> str:
+    """Text as it stands: dollars begin no formula, and an underscore in front hides nothing from a legend."""
+    return ("\u2009" if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def page(panels: float, square: bool, size: Any) -> tuple[float, float]:
+    """Width and height of a figure with some panels above each other."""
+    if size is None:
+        return (0.75 * WIDTH, 0.65 * WIDTH) if square else (WIDTH, 0.9 + 1.7 * panels)
+    try:
+        width, height = (float(side) for side in size)
+    except (TypeError, ValueError):
+        width = height = float("nan")
+    if not (1.0 <= width <= 100.0 and 1.0 <= height <= 100.0):
+        raise ModelError(f"size is width and height in inches, from 1 to 100 each, not {size!r}")
+    return width, height
+
+
+def steady(axes: Axes, histories: Sequence[np.ndarray], size: float) -> None:
+    """Show what varies by rounding alone as the constant it is; ``size`` is how large such quantities are elsewhere."""
+    low, high = (float(f([f(h) for h in histories])) for f in (np.nanmin, np.nanmax))
+    size = max(abs(low), abs(high), size)
+    if high - low < 1e-10 * size:
+        middle = 0.5 * (low + high)
+        axes.set_ylim(middle - 0.05 * size, middle + 0.05 * size)
 
 
 def filled(result: Result) -> Result:
