@@ -387,9 +387,34 @@ class Result:
         labels = [label or str(self.provenance.get("model", "this result")), *beside]
         return VIEWS["plot"]([self, *beside.values()], names, labels=labels, title=title, size=size, **options)
 
-    def animate(self, path: str | Path, **options: Any) -> Path:
-        """An animation of the motion; see :func:`kempe.view.animate`."""
-        return VIEWS["animate"](self._known_model(), self, path, **options)
+    def animate(
+        self,
+        path: str | Path,
+        *,
+        trace: Sequence[str] | str = (),
+        vectors: Sequence[str] | str = (),
+        scale: Mapping[str, float] | None = None,
+        frames: int = 90,
+        seconds: float = 3.0,
+        dpi: float = 96,
+        title: str = "",
+    ) -> Path:
+        """An animation of the motion, with paths of points and arrows of forces; see :func:`kempe.view.animate`."""
+        options: dict[str, Any] = {"trace": trace, "vectors": vectors, "scale": scale, "frames": frames}
+        return VIEWS["animate"](self._known_model(), self, path, seconds=seconds, dpi=dpi, title=title, **options)
+
+    def draw(
+        self,
+        at: float | None = None,
+        *,
+        names: bool = True,
+        vectors: Sequence[str] | str = (),
+        scale: Mapping[str, float] | None = None,
+        title: str = "",
+    ) -> Any:
+        """The mechanism at a time of the motion, with arrows of forces; see :func:`kempe.view.draw`."""
+        options: dict[str, Any] = {"names": names, "vectors": vectors, "scale": scale, "title": title}
+        return VIEWS["draw"](self._known_model(), motion=self, at=at, **options)
 
     def report(self, path: str | Path, **options: Any) -> Path:
         """One HTML file with an interactive animation, plots and a summary; see :func:`kempe.view.report`."""

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 
 from kempe.errors import ModelError
 from kempe.simulation.batches import Runs
-from kempe.view.labels import folded, label_of, shown_in
-from kempe.view.style import INK, LINE, SMALL, TEXT, THIN, TITLE, Picture, colour, page, plain, quiet
+from kempe.view.labels import label_of, shown_in
+from kempe.view.style import INK, LINE, SMALL, TEXT, THIN, TITLE, Picture, colour, folded, page, quiet
 
 #: So many runs have lines as thick as those of one result.
 FEW = 25
@@ -46,14 +46,18 @@ def plot_family(
     panels = list(figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0])
     for axes, name in zip(panels, wanted, strict=True):
         family.draw(axes, name, events)
+        words = label_of(runs, name, degrees)
+        axes.set_ylabel(folded(words, figure.get_figheight() / len(wanted) - 0.3, TEXT), fontsize=TEXT)
     figure.align_ylabels(panels)
-    panels[-1].set_xlabel(plain(label_of(runs, over or "t", degrees)), fontsize=TEXT)
+    panels[-1].set_xlabel(
+        folded(label_of(runs, over or "t", degrees), figure.get_figwidth() - 2.0, TEXT), fontsize=TEXT
+    )
     if family.parameter is not None:
         bar = figure.colorbar(ScalarMappable(family.norm, family.map), ax=panels, pad=0.02, aspect=20 * len(wanted))
-        bar.set_label(plain(folded(family.parameter, 40)), fontsize=TEXT)
+        bar.set_label(folded(family.parameter, figure.get_figheight() - 0.6, TEXT), fontsize=TEXT)
         bar.ax.tick_params(labelsize=SMALL, width=THIN, length=3)
         bar.outline.set_linewidth(THIN)  # type: ignore[operator]
-    figure.suptitle(plain(title or _heading(runs)), fontsize=TITLE)
+    figure.suptitle(folded(title or _heading(runs), figure.get_figwidth(), TITLE), fontsize=TITLE)
     return figure
 
 
@@ -115,7 +119,6 @@ class _Family:
                 at = [np.interp(times, self.runs.t[there[k]], line[:, i]) for i in (0, 1)]
                 axes.plot(*at, "x", color=INK, markersize=4, markeredgewidth=0.9, zorder=5)
         axes.autoscale_view()
-        axes.set_ylabel(plain(folded(label_of(self.runs, name, self.degrees), 26)), fontsize=TEXT)
         axes.margins(x=0.01)
         quiet(axes)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -53,8 +52,3 @@ def axis_label(told: Told, names: Sequence[str], degrees: bool = False) -> str:
 def shown_in(told: Told, name: str, values: np.ndarray, degrees: bool) -> np.ndarray:
     """The numbers to show: as they are, or angles and their rates in degrees."""
     return np.degrees(values) if degrees and told.kind(name) in ANGULAR else values
-
-
-def folded(words: str, width: int) -> str:
-    """Words on as many lines of about this many letters as they need; three at most."""
-    return "\n".join(textwrap.wrap(words, width, max_lines=3, placeholder=" …")) or words

@@ -16,7 +16,7 @@ from kempe.results import Result
 from kempe.results.energy import PARTS
 from kempe.simulation.batches import Runs
 from kempe.view.family import plot_family
-from kempe.view.labels import axis_label, folded, label_of, shown_in
+from kempe.view.labels import axis_label, label_of, shown_in
 from kempe.view.style import (
     GREY,
     INK,
@@ -28,6 +28,7 @@ from kempe.view.style import (
     colour,
     events,
     filled,
+    folded,
     legend,
     page,
     plain,
@@ -129,10 +130,11 @@ class Overlay:
         square = x is not None and len(shared) == 1 and self.alone and not right
         figure = Picture(figsize=page(len(shared) + 0.6 * bool(right), square, size), layout="constrained")
         axes = list(figure.subplots(len(shared), 1, sharex=True, squeeze=False)[:, 0])
+        height = figure.get_figheight() / len(shared) - 0.2
         hues = self._hues([*left, *right])
         for ax, names in zip(axes, shared, strict=True):
             self._lines(ax, names, x, hues, marked)
-            _finish(ax, axis_label(self.first, names, self.degrees), self._angles(names))
+            _finish(ax, axis_label(self.first, names, self.degrees), height, self._angles(names))
         figure.align_ylabels(axes)
         if right:
             self._twin(axes[0], left, right, x, hues, marked)
@@ -144,7 +146,8 @@ class Overlay:
             handles = [next(line for line in axes[0].lines if line.get_gid() == called) for called in self.results]
             _common_legend(figure, handles, list(self.results), beside=not right)
         self._abscissa(axes, x, marked, shared if square else [])
-        figure.suptitle(plain(title or self.first.provenance.get("model", "")), fontsize=TITLE)
+        heading = title or str(self.first.provenance.get("model", ""))
+        figure.suptitle(folded(heading, figure.get_figwidth() - 0.5, TITLE), fontsize=TITLE)
         return figure
 
     def _hues(self, names: list[str]) -> dict[tuple[str, str], str]:
@@ -163,7 +166,7 @@ class Overlay:
                 where = np.column_stack([self.values(result, x), self.values(result, name)])
                 dashed = "--" if name == "energy.total" and self.alone else style
                 look: dict[str, Any] = {"color": hues[called, name], "linewidth": LINE, "gid": called}
-                axes.plot(*where.T, "o" if len(result) == 1 else dashed, label=plain(folded(name, 28)), **look)
+                axes.plot(*where.T, "o" if len(result) == 1 else dashed, label=folded(name, 1.8), **look)
                 if x is not None and len(result) > 1:
                     axes.plot(*where[:1].T, "o", color=hues[called, name], markersize=4)
                 if marked and (x is not None or not self.alone):
@@ -187,7 +190,8 @@ class Overlay:
         other = axes.twinx()
         self._lines(other, right, x, hues, marked, "-" if self.alone else "--")
         words = axis_label(self.first, right, self.degrees)
-        _finish(other, words if self.alone else f"{words}, dashed", self._angles(right))
+        words = words if self.alone else f"{words}, dashed"
+        _finish(other, words, _inches(axes)[1] - 0.3, self._angles(right))
         other.grid(False)
         other.spines["right"].set_visible(True)
         other.spines["left"].set_visible(False)
@@ -198,9 +202,7 @@ class Overlay:
                 ax.yaxis.label.set_color(next(hues[key] for key in hues if key[1] == name))
             return
         lines = [line for ax in (axes, other) for line in ax.lines if line.get_gid()]
-        figure = axes.figure.get_figure(root=True)
-        assert figure is not None
-        _common_legend(figure, lines, [str(line.get_label()) for line in lines], beside=False)
+        _common_legend(_figure(axes), lines, [str(line.get_label()) for line in lines], beside=False)
 
     def _angles(self, names: list[str]) -> bool:
         """Whether all are angles in degrees, which have ticks of their own."""
@@ -209,7 +211,8 @@ class Overlay:
     def _abscissa(self, axes: list[Axes], x: str | None, marked: bool, square: list[list[str]]) -> None:
         """The common axis below, and the events of a single result over time."""
         bottom = axes[-1]
-        bottom.set_xlabel(plain(folded(label_of(self.first, x or "t", self.degrees), 60)), fontsize=TEXT)
+        words = label_of(self.first, x or "t", self.degrees)
+        bottom.set_xlabel(folded(words, _inches(bottom)[0] - 1.0, TEXT), fontsize=TEXT)
         if x is not None:
             if self._angles([x]):
                 bottom.xaxis.set_major_locator(_in_degrees(*bottom.get_xlim()))
@@ -231,12 +234,24 @@ def _called(results: Sequence[Result], labels: Sequence[str] | None) -> list[str
     return [str(label) for label in given]
 
 
-def _finish(axes: Axes, words: str, angular: bool) -> None:
-    axes.set_ylabel(plain(folded(words, 26)), fontsize=TEXT)
+def _finish(axes: Axes, words: str, height: float, angular: bool) -> None:
+    axes.set_ylabel(folded(words, height, TEXT), fontsize=TEXT)
     axes.margins(x=0.01)
     if angular:
         axes.yaxis.set_major_locator(_in_degrees(*axes.get_ylim()))
     quiet(axes)
+
+
+def _figure(axes: Axes) -> Figure:
+    figure = axes.figure.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def _inches(axes: Axes) -> tuple[float, float]:
+    """Width and height of the whole figure."""
+    width, height = _figure(axes).get_size_inches()
+    return float(width), float(height)
 
 
 def _in_degrees(low: float, high: float) -> MaxNLocator:
@@ -248,7 +263,7 @@ def _in_degrees(low: float, high: float) -> MaxNLocator:
 def _common_legend(figure: Figure, handles: list[Any], words: list[str], beside: bool) -> None:
     """One legend for all axes: beside them, or below where a second scale is beside them."""
     place: dict[str, Any] = {"loc": "outside right upper"} if beside else {"loc": "outside lower center", "ncols": 3}
-    said = [plain(folded(word, 28)) for word in words]
+    said = [folded(word, 1.8) for word in words]
     figure.legend(handles, said, frameon=False, fontsize=SMALL, handlelength=1.8, **place)
 
 

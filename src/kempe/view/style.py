@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from kempe.results import Result
 #: Colours that stay apart for most colour-blind readers (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 INK, GREY, PALE = "0.15", "0.55", "0.85"
-FORCE = "#A3003A"  # unlike any link
+FORCE, HASTE = "#A3003A", "#5B2A86"  # of forces and accelerations: unlike any link
 TITLE, TEXT, SMALL = 10.0, 8.5, 7.5
 LINE, THIN = 1.4, 0.7
 WIDTH = 6.8  # of a picture, in inches
@@ -66,6 +67,14 @@ def legend(axes: Axes) -> None:
 def plain(text: str) -> str:
     """Text as it stands: dollars begin no formula, and an underscore in front hides nothing from a legend."""
     return ("\u2009" if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def folded(text: str, inches: float, size: float = SMALL) -> str:
+    """Plain text on about three lines of some length; what is longer keeps its two ends, which tell it apart."""
+    letters = max(8, int(72.0 * inches / (0.62 * size)))
+    half = (3 * letters - 4) // 2
+    short = text if len(text) <= 3 * letters else f"{text[:half].rstrip()} … {text[-half:].lstrip()}"
+    return plain("\n".join(textwrap.wrap(short, letters)) or short)
 
 
 def page(panels: float, square: bool, size: Any) -> tuple[float, float]:
