@@ -125,7 +125,7 @@ def test_results_lie_over_each_other_with_their_names(result, longer):
         for called, res in (("as built", result), ("longer rod", longer)):
             (line,) = lines(axes, called)
             np.testing.assert_array_equal(line.get_xydata(), np.column_stack([res.t, res.array(name)]))
-    (key,) = figure.legends
+    key = figure.axes[0].get_legend()
     assert [text.get_text() for text in key.get_texts()] == ["as built", "longer rod"]
     drawn = [handle.get_color() for handle in key.get_lines()]
     assert drawn == [lines(figure.axes[0], called)[0].get_color() for called in ("as built", "longer rod")]
@@ -139,7 +139,8 @@ def test_results_are_called_by_their_models_or_numbered(result, longer):
 
 
 def texts(figure):
-    return [text.get_text() for text in figure.legends[0].get_texts()]
+    (key,) = [*figure.legends, *(a.get_legend() for a in figure.axes if a.get_legend())]
+    return [text.get_text() for text in key.get_texts()]
 
 
 def test_what_cannot_be_plotted_is_said(result, longer, runs):
@@ -233,8 +234,8 @@ def made(values, name="a.x", t=None):
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e-12, 1.0, 1e12, 1e30, 1e300])
 @pytest.mark.parametrize("shape", ["wave", "constant", "rounding", "zero", "offset", "one"])
-@pytest.mark.parametrize("size", [None, (2.0, 1.5), (14.0, 2.0)])
-def test_any_numbers_can_be_plotted(scale, shape, size):
+def test_any_numbers_can_be_plotted(scale, shape):
+    size = {0: None, 1: (2.0, 1.5), 2: (14.0, 2.0)}[(len(shape) + int(np.log10(scale))) % 3]
     t = np.linspace(0.0, 1.0, 50)
     values = {
         "wave": np.sin(9 * t), "constant": np.full(50, 0.3), "rounding": 0.3 + 1e-16 * np.sin(40 * t),

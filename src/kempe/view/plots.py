@@ -38,6 +38,8 @@ from kempe.view.style import (
 
 #: So many events are named in a plot; more are only marked.
 NAMED = 12
+#: Rows of their names above the axes.
+ROWS = 3
 
 
 def plot(
@@ -144,7 +146,7 @@ class Overlay:
                     legend(ax)
         if not self.alone:
             handles = [next(line for line in axes[0].lines if line.get_gid() == called) for called in self.results]
-            _common_legend(figure, handles, list(self.results), beside=not right)
+            legend(axes[0], handles, list(self.results), below=bool(right))
         self._abscissa(axes, x, marked, shared if square else [])
         heading = title or str(self.first.provenance.get("model", ""))
         figure.suptitle(folded(heading, figure.get_figwidth() - 0.5, TITLE), fontsize=TITLE)
@@ -202,7 +204,7 @@ class Overlay:
                 ax.yaxis.label.set_color(next(hues[key] for key in hues if key[1] == name))
             return
         lines = [line for ax in (axes, other) for line in ax.lines if line.get_gid()]
-        _common_legend(_figure(axes), lines, [str(line.get_label()) for line in lines], beside=False)
+        legend(axes, lines, [*left, *right], below=True)
 
     def _angles(self, names: list[str]) -> bool:
         """Whether all are angles in degrees, which have ticks of their own."""
@@ -260,13 +262,6 @@ def _in_degrees(low: float, high: float) -> MaxNLocator:
     return MaxNLocator("auto", steps=steps, min_n_ticks=3)
 
 
-def _common_legend(figure: Figure, handles: list[Any], words: list[str], beside: bool) -> None:
-    """One legend for all axes: beside them, or below where a second scale is beside them."""
-    place: dict[str, Any] = {"loc": "outside right upper"} if beside else {"loc": "outside lower center", "ncols": 3}
-    said = [folded(word, 1.8) for word in words]
-    figure.legend(handles, said, frameon=False, fontsize=SMALL, handlelength=1.8, **place)
-
-
 def spelled_out(result: Result, names: Sequence[str] | str) -> list[str]:
     """The names of histories, each once; "energy" stands for the energies that are not always zero."""
     wanted = [names] if isinstance(names, str) else list(names)
@@ -317,16 +312,26 @@ def _name_events(panels: Sequence[Axes], result: Result) -> None:
     for axes in panels:
         for event in events(result):
             axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8 if few else 0.3, zorder=1)
-    low, high = panels[0].get_xlim()
+    if few:
+        _write_above(
+            panels[0], [(e.t, getattr(e, "mode", "") or e.kind) for e in sorted(events(result), key=lambda e: e.t)]
+        )
+
+
+def _write_above(axes: Axes, said: Sequence[tuple[float, str]]) -> None:
+    """Words above axes at some places, in up to three rows; nothing where that is not enough."""
+    low, high = axes.get_xlim()
+    letter = 0.085 / _inches(axes)[0] * (high - low)
     ends: list[float] = []
-    for event in sorted(events(result), key=lambda e: e.t) if few else ():
-        said = getattr(event, "mode", "") or event.kind
-        width = 0.0125 * len(said) * (high - low)
-        begin = event.t - width / 2
+    rows: list[int] = []
+    for t, words in said:
+        begin = t - letter * len(words) / 2
         row = next((k for k, end in enumerate(ends) if end < begin), len(ends))
-        ends[row : row + 1] = [begin + width]
-        panels[0].annotate(
-            plain(said), (event.t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3 + 9 * row),
+        ends[row : row + 1] = [begin + letter * len(words)]
+        rows.append(row)
+    for (t, words), row in zip(said, rows, strict=True) if len(ends) <= ROWS else ():
+        axes.annotate(
+            plain(words), (t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3 + 9 * row),
             textcoords="offset points", ha="center", va="bottom", fontsize=SMALL, color="0.35",
         )  # fmt: skip
 

@@ -57,11 +57,20 @@ def quiet(axes: Axes, grid: bool = True) -> None:
         axes.set_axisbelow(True)
 
 
-def legend(axes: Axes) -> None:
-    """What is what, beside the axes so that nothing is covered."""
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-    handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))  # each label once
-    axes.legend(list(handles.values()), list(handles), frameon=False, fontsize=SMALL, handlelength=1.5, **place)
+def legend(axes: Axes, handles: Sequence[Any] | None = None, words: Sequence[str] = (), below: bool = False) -> None:
+    """What is what, beside the axes so that nothing is covered, or below where a second scale is beside them."""
+    if handles is None:
+        found = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))  # each label once
+        handles, words = list(found.values()), list(found)
+    else:
+        words = [folded(word, 1.8) for word in words]
+    style: dict[str, Any] = {"frameon": False, "fontsize": SMALL, "handlelength": 1.5}
+    figure = axes.figure.get_figure(root=True)
+    if below and figure is not None:
+        columns = max(1, min(len(words), int(figure.get_figwidth() / 2.2)))
+        figure.legend(handles, words, loc="outside lower center", ncols=columns, **style)
+    else:
+        axes.legend(handles, words, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **style)
 
 
 def plain(text: str) -> str:
