@@ -34,5 +34,5 @@ def walker() -> kp.Mechanism:
 
 
 if __name__ == "__main__":
-    motion = walker().kinematics(np.linspace(0.0, 2 * np.pi, 43))
-    motion.animate(Path(__file__).parent / "_static" / "walker.gif", trace=["foot", "foot'"], seconds=2.5, dpi=72)
+    motion = walker().kinematics(np.linspace(0.0, 2 * np.pi, 37))
+    motion.animate(Path(__file__).parent / "_static" / "walker.gif", trace=["foot", "foot'"], seconds=2.2, dpi=72)

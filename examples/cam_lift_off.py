@@ -20,7 +20,7 @@ TOLERANCE = 1e-7
 
 
 def build(speed: float) -> kp.Mechanism:
-    m = kp.Mechanism("cam with lift-off", gravity=(0, -G))
+    m = kp.Mechanism("cam with lift-off", gravity=(0, -G), units="m, kg, s")
     shaft = m.body("shaft", 1.0, 1e-3, at=(0, 0), angle=-np.pi / 2)
     tappet = m.body("tappet", MASS, 1e-4, at=(0, LOWEST))
     m.revolute("bearing", m.ground, shaft, at=(0, 0))

@@ -21,7 +21,7 @@ TOLERANCE = 1e-12
 
 
 def build() -> kp.Mechanism:
-    m = kp.Mechanism("excavator", gravity=(0, -9.81))
+    m = kp.Mechanism("excavator", gravity=(0, -9.81), units="m, kg, s")
     before = m.ground
     for name, (mass, inertia, centre, pin, foot, head, strokes) in PARTS.items():
         part = m.body(name, mass, inertia, at=centre)
@@ -59,7 +59,7 @@ def main() -> None:
     result = motion()
     most = ", ".join(f"{name} {np.abs(result.array(f'{name} cylinder.effort')).max() / 1e3:.0f} kN" for name in PARTS)
     print(f"Excavator: largest forces of the cylinders: {most}; error {check(result):.1e}")
-    result.animate("out/excavator.gif", trace=["teeth"], seconds=5)
+    result.animate("out/excavator.gif", trace=["teeth"], vectors=["boom joint.force"], seconds=5)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ TOLERANCE = 1e-12
 
 
 def build() -> kp.Mechanism:
-    m = kp.Mechanism("scissor lift", gravity=(0, -G))
+    m = kp.Mechanism("scissor lift", gravity=(0, -G), units="m, kg, s")
     middle, rise, inertia = ARM / 2 * np.cos(ANGLES[0]), ARM * np.sin(ANGLES[0]), MASS * ARM**2 / 12
     below = m.ground, m.ground
     for k in range(STAGES):

@@ -25,7 +25,7 @@ def polar(r: float, angle: float) -> tuple[float, float]:
 
 
 def build() -> kp.Mechanism:
-    m = kp.Mechanism("toggle clamp")
+    m = kp.Mechanism("toggle clamp", units="m, kg, s")
     handle = m.body("handle", at=(0, 0), angle=OPEN)
     coupler = m.body("coupler", at=(0.01, 0.035))
     arm = m.body("arm", at=(D, 0), angle=2.4)

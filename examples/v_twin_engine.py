@@ -22,7 +22,7 @@ TOLERANCE = 1e-10
 
 
 def build() -> kp.Mechanism:
-    m = kp.Mechanism("V-twin engine")
+    m = kp.Mechanism("V-twin engine", units="m, kg, s")
     gas = kp.table(np.radians(DEGREES), PRESSURE, kind="linear", periodic=True)
     offset = m.parameter("balance", 1.0) * CRANK * PISTON / WEIGHT  # of the crank's centre of mass from the shaft
     crank = m.body("crank", WEIGHT, 0.01, at=(0, -offset), angle=np.pi / 2)
@@ -62,7 +62,7 @@ def main() -> None:
     print(f"V-twin: shakes with {bare:.1f} kN without and {balanced:.2f} kN with a counterweight")
     second = np.sqrt(2) * PISTON * CRANK**2 * SPEED**2 / ROD / 1e3
     print(f"the second order is {second:.2f} kN; relative difference from the exact formula {check(result):.1e}")
-    result.animate("out/v_twin_engine.gif")
+    result.animate("out/v_twin_engine.gif", vectors=["shaft.force"])
 
 
 if __name__ == "__main__":

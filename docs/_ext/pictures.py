@@ -12,7 +12,7 @@ from sphinx_gallery.scrapers import figure_rst
 OUT = Path(__file__).parents[2] / "examples" / "out"
 
 #: Pixels of an animation that title and axes take up.
-LEFT, TOP, BELOW = 50, 26, 34
+LEFT, TOP, BELOW = 50, 26, 60
 
 #: What comes first, in this order; the others follow by name.
 FIRST = ("scissor_lift", "toggle_clamp", "excavator", "cam_lift_off", "v_twin_engine", "jansen_leg", "four_bar")
