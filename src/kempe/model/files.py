@@ -18,6 +18,7 @@ from kempe.elements.motions import spline
 from kempe.elements.numbers import named_symbol
 from kempe.elements.quantities import Angle, Displacement, Distance
 from kempe.errors import FileError, ModelError
+from kempe.model import own_elements
 from kempe.model.documents import Document, validation_findings
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import parse
@@ -74,9 +75,8 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
     own = {path: line for path, line in document.lines.items() if path[:1] == ("model",) and path[1:2]}
     lines = {("model", place[path[1]], *path[2:]): line for path, line in own.items() if path[1] in place}
     try:
-        build(
-            Document(partial_data, {**document.lines, **lines}, document.where), MechanismModel, EquationsModel, names
-        )
+        rest_of_it = Document(partial_data, {**document.lines, **lines}, document.where)
+        build(rest_of_it, MechanismModel, EquationsModel, names, trust=None)
     except ModelError as found:
         return found.findings
     return []
@@ -87,11 +87,16 @@ def _mappings(item: Any) -> list[dict[str, Any]]:
 
 
 def build(
-    document: Document, mechanism: Callable[..., Any], equations: Callable[..., Any], broken: Iterable[Any] = ()
+    document: Document,
+    mechanism: Callable[..., Any],
+    equations: Callable[..., Any],
+    broken: Iterable[Any] = (),
+    trust: str | Iterable[str] | None = (),
 ) -> Any:
     """The model a document describes, made with the given classes; all findings at once.
 
-    ``broken`` names parts that have mistakes of their own; what merely follows from them is not reported.
+    ``broken`` names parts that have mistakes of their own; what merely follows from them is not reported. ``trust``
+    names modules whose classes of elements may be used; with None such elements are left out.
     """
     data = document.data
     if data.equations is not None:
@@ -114,11 +119,19 @@ def build(
             findings.append(f"{document.line('model', k)}: an entry has exactly one key, such as body or revolute")
             continue
         verb, arguments = next(iter(chosen.items()))
-        if not _collect(findings, document, ("model", k, verb), partial(_Builder(model, failed).call, verb, arguments)):
+        if not _collect(
+            findings, document, ("model", k, verb), partial(_Builder(model, failed, trust).call, verb, arguments)
+        ):
             failed.add(arguments.name)
     if findings:
         raise ModelError(findings)
     return model
+
+
+def may_be_built(document: Document, trust: str | Iterable[str]) -> bool:
+    """Whether all classes of elements that a document names are of trusted modules."""
+    own = [item.add for item in document.data.model if item.add is not None]
+    return all(own_elements.trusted(entry.element, trust) for entry in own)
 
 
 class _Consequence(ModelError):
@@ -151,14 +164,16 @@ def _set_gravity(model: MechanismModel, given: Any) -> None:
 class _Builder:
     """Turns the data of a file into arguments of builder methods."""
 
-    def __init__(self, model: MechanismModel, failed: set[str]) -> None:
-        self.model, self.failed = model, failed
+    def __init__(self, model: MechanismModel, failed: set[str], trust: str | Iterable[str] | None = ()) -> None:
+        self.model, self.failed, self.trust = model, failed, trust
         self.names: dict[str, Any] = dict(model.parameters)
 
     def call(self, verb: str, arguments: BaseModel) -> Any:
         given = {name: value for name, value in arguments if value is not None}
         if verb in ("constraint", "user_force"):
             return getattr(self, f"_{verb}")(**given)
+        if verb == "add":
+            return self._own_element(**given)
         made = {name: self._argument(verb, name, value, given["name"]) for name, value in given.items()}
         if verb == "plate":
             return self.model.plate(made.pop("name"), *made.pop("points"), **made)
@@ -286,6 +301,11 @@ class _Builder:
             return [dict(zip(forces, found, strict=True)).get(full, 0.0) for full in used]
 
         return self.model.user_force(name, efforts, *fields)
+
+    def _own_element(self, element: str, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        if self.trust is None:
+            raise _Consequence(f"'{name}' is not looked at")
+        return own_elements.built(self, self.trust, element, name, arguments or {})
 
     def _coordinates(self) -> dict[str, tuple[Any, int, str]]:
         """Coordinate -> the part it belongs to, its place there, and the name of its rate."""

@@ -32,6 +32,8 @@ ROLES: dict[str, str] = {
     "terms": "terms",
     "law": "characteristic",
     "forces": "forces",
+    "element": "text",
+    "arguments": "arguments",
 }
 #: Verb -> arguments that are something else there.
 OTHER_ROLES: dict[str, dict[str, str]] = {
@@ -167,6 +169,38 @@ def _terms(value: Any) -> Any:
     return [[_number(c), _quantity(q)] for c, q in value]
 
 
+def _arguments(value: Any) -> Any:
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise ValueError("must be arguments by name, like {part: {part: crank}, size: 0.1}")
+    return {name: _own(item) for name, item in value.items()}
+
+
+def _own(value: Any) -> Any:
+    """An argument of an element of one's own: a plain value, or what it is."""
+    if isinstance(value, list):
+        return [_own(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind, said = next(iter(value.items()), ("", None))
+    if len(value) != 1 or kind not in OWN_KINDS:
+        raise ValueError(f"must be plain arguments, or such that say what they are by one of {', '.join(OWN_KINDS)}")
+    return {kind: OWN_KINDS[kind](said)}
+
+
+#: What an argument of an element of one's own may say that it is.
+OWN_KINDS: dict[str, Any] = {
+    "part": _part,
+    "expression": _text,
+    "quantity": _quantity,
+    "measure": _quantity,
+    "law": _law,
+    "curve": _curve,
+    "element": _text,
+    "load": _text,
+    "mapping": _arguments,
+}
+
+
 def _list_of(check: Any, words: str) -> Any:
     def checked(value: Any) -> Any:
         if not isinstance(value, list):
@@ -220,6 +254,7 @@ _TYPES: dict[str, Any] = {
         BeforeValidator(_forces),
         WithJsonSchema({"type": "object", "additionalProperties": _NUMBER_JSON, "minProperties": 1}),
     ],
+    "arguments": Annotated[Any, BeforeValidator(_arguments), WithJsonSchema({"type": "object"})],
     "curve": Annotated[Any, BeforeValidator(_curve), WithJsonSchema({"type": "object"})],
     "terms": Annotated[Any, BeforeValidator(_terms), WithJsonSchema({"type": "array"})],
 }
@@ -238,6 +273,7 @@ SPECIAL: dict[str, dict[str, bool]] = {
     "plate": {"name": True, "points": True, "places": False, **_LINK},
     "constraint": {"name": True, "equations": True, "rows": False},
     "user_force": {"name": True, "forces": True},
+    "add": {"element": True, "name": True, "arguments": False},
 }
 
 
@@ -246,7 +282,7 @@ def verbs() -> dict[str, type[BaseModel]]:
     """Verb -> the model of its arguments."""
     found: dict[str, type[BaseModel]] = {}
     for verb, method in vars(MechanismModel).items():
-        if not getattr(method, "recorded", False):
+        if not getattr(method, "recorded", False) and verb not in SPECIAL:
             continue
         if verb in SPECIAL:
             needed = SPECIAL[verb]

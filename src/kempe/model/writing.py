@@ -19,6 +19,7 @@ from kempe.elements.numbers import number
 from kempe.elements.quantities import Angle, Displacement, Distance, Measure
 from kempe.elements.user import UserConstraint, UserForce
 from kempe.errors import ModelError
+from kempe.model import own_elements
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import write
 from kempe.model.mechanism import MechanismModel
@@ -62,6 +63,8 @@ class _Writer:
             return self._constraint(name)
         if verb == "user_force":
             return self._user_force(name)
+        if verb == "add":
+            return own_elements.described(self, self.model.elements[name], arguments["arguments"])
         return {key: self.argument(verb, key, value, name) for key, value in arguments.items() if value is not None}
 
     def argument(self, verb: str, key: str, value: Any, name: str) -> Any:
@@ -146,6 +149,9 @@ class _Writer:
 def _describe_equations(model: EquationsModel) -> dict[str, Any]:
     element = model.elements["equations"]
     assert isinstance(element, el.SystemEquations)
+    added = [name for name in model.elements if name != "equations"]
+    if added:
+        raise ModelError(f"'{added[0]}' was added to a system of equations, which a file cannot describe")
     names = list(model.parts)
     q, v, t, p, phi, mass, force = element.expressions
     symbols = [*ca.vertsplit(q), *ca.vertsplit(v), *(ca.vertsplit(p) if p.numel() else [])]

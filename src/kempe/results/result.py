@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -285,10 +285,11 @@ class Result:
         return write_netcdf(dataset, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Result:
+    def load(cls, path: str | Path, *, trust: str | Iterable[str] = ()) -> Result:
         """Read what ``save`` wrote. Of events come back kind, time and message, of switches also what switched and how.
 
-        Where the model could not be written, what was derived with it is still there by name.
+        Where the model could not be written, what was derived with it is still there by name. So it is where the model
+        has elements of classes whose module is not named in ``trust``; see :func:`kempe.load`.
         """
         dataset = read_netcdf(path)
         try:
@@ -299,7 +300,9 @@ class Result:
             text = attributes.get("model")
             model = None
             if text is not None:
-                model = files.build(files.read_text(text, str(path)), MechanismModel, EquationsModel)
+                document = files.read_text(text, str(path))
+                if files.may_be_built(document, trust):
+                    model = files.build(document, MechanismModel, EquationsModel, trust=trust)
             series = json.loads(attributes.get("series", "[]"))
             if model is None:
                 own = {name for triple in columns for name in triple}
