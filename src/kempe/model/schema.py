@@ -10,9 +10,10 @@ import inspect
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from kempe.elements import motions
+from kempe.model.analyses import AnalysisSpec, OutputsSpec, Strict
 from kempe.model.mechanism import MechanismModel
 
 VERSION = 1
@@ -260,12 +261,6 @@ _TYPES: dict[str, Any] = {
 }
 
 
-class Strict(BaseModel):
-    """No unknown keys."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 #: Builder methods that a file can call, with the arguments they take there where these differ from the method's.
 _LINK = {"length": False, "mass": False, "centre": False, "inertia": False}
 SPECIAL: dict[str, dict[str, bool]] = {
@@ -313,78 +308,6 @@ class EquationsSpec(Strict):
     force: list[str | float] | None = None
 
 
-class TimesSpec(Strict):
-    """An even grid from ``start`` to ``end``."""
-
-    start: float = 0.0
-    end: float
-    steps: int = Field(200, ge=1, le=10_000_000)
-
-
-class KinematicsSpec(Strict):
-    """A driven motion: what ``kinematics`` takes."""
-
-    name: str = "kinematics"
-    times: float | list[float] | TimesSpec
-    steps: int = Field(200, ge=1, le=10_000_000)
-    on_singular: Literal["raise", "stop", "cross"] = "raise"
-    branch: int | list[int] = 0
-    parameters: dict[str, float] = Field(default_factory=dict)
-
-
-class SimulateSpec(Strict):
-    """A motion under forces: what ``simulate`` takes. ``options`` are those of the method."""
-
-    name: str = "simulate"
-    times: float | list[float] | TimesSpec
-    steps: int = Field(200, ge=1, le=10_000_000)
-    method: str = "auto"
-    tolerance: float = 1e-8
-    step: float | None = None
-    max_step: float | None = None
-    velocities: dict[str, float] = Field(default_factory=dict)
-    parameters: dict[str, float] = Field(default_factory=dict)
-    options: dict[str, bool | int | float] = Field(default_factory=dict)
-
-
-class OutputsSpec(Strict):
-    """What ``kempe run`` writes besides results."""
-
-    plots: list[str] = Field(default_factory=list)
-    traces: list[str] = Field(default_factory=list)
-    animation: bool = True
-    report: bool = True
-
-
-class AnalysisSpec(Strict):
-    """One analysis to run: exactly one key."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
-
-    kinematics: KinematicsSpec | None = None
-    simulate: SimulateSpec | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> AnalysisSpec:
-        if (self.kinematics is None) == (self.simulate is None):
-            raise ValueError(f"must have exactly one key: {' or '.join(ANALYSES)}")
-        return self
-
-    @property
-    def kind(self) -> str:
-        """Which analysis it is."""
-        return "kinematics" if self.simulate is None else "simulate"
-
-    @property
-    def spec(self) -> Any:
-        """What it is given."""
-        return getattr(self, self.kind)
-
-
-#: Analysis -> the model of its arguments.
-ANALYSES: dict[str, type[BaseModel]] = {"kinematics": KinematicsSpec, "simulate": SimulateSpec}
-
-
 @cache
 def document_model() -> type[BaseModel]:
     """The model of a whole file."""
@@ -397,7 +320,7 @@ def document_model() -> type[BaseModel]:
         "parameters": (dict[str, float | ParameterSpec], Field(default_factory=dict)),
         "model": (list[item], Field(default_factory=list)),  # type: ignore[valid-type]
         "equations": (EquationsSpec | None, None),
-        "analyses": (list[AnalysisSpec], Field(default_factory=list)),
+        "analyses": (list[AnalysisSpec], Field(default_factory=list)),  # type: ignore[valid-type]
         "outputs": (OutputsSpec, Field(default_factory=OutputsSpec)),
     }
     return create_model("KempeModel", __base__=Strict, __doc__="A Kempe model file.", **fields)
