@@ -95,7 +95,10 @@ class Analyses:
         return svg[svg.index("<svg") :]
 
     def save(self, path: str | Path, **more: Any) -> Path:
-        """Write the model to a ``.kempe.yaml`` file that :func:`kempe.load` reads back."""
+        """Write the model to a ``.kempe.yaml`` file that :func:`kempe.load` reads back.
+
+        ``analyses`` and ``outputs`` may be given as they stand in files: ``analyses=[{"simulate": {"times": 2.0}}]``.
+        """
         return files.save(self, path, **more)  # type: ignore[arg-type]
 
 

@@ -18,7 +18,7 @@ from kempe.errors import ModelError
 Out = Annotated[Path | None, typer.Option(help="Folder for data, pictures and reports; without it, none are written.")]
 Set = Annotated[list[str] | None, typer.Option("--set", help='A parameter, as in "rod length=0.3".')]
 End = Annotated[float | None, typer.Option(help="The end time.")]
-Steps = Annotated[int | None, typer.Option(help="How many equal steps of output there are.")]
+Steps = Annotated[int | None, typer.Option(min=1, help="How many equal steps of output there are.")]
 OnSingular = Annotated[str | None, typer.Option(help="At a singular position: raise, stop or cross.")]
 Branches = Annotated[list[int] | None, typer.Option("--branch", help="The branch behind each bifurcation, in order.")]
 Method = Annotated[str | None, typer.Option(help="The formulation; kempe.METHODS lists them.")]
@@ -45,7 +45,7 @@ def run(
 
     with explained():
         runs = running.run_file(file, out, False if quiet or as_json else None, trusted(file, allow))
-    _tell(runs, as_json, quiet, as_list=True)
+    _tell(runs, as_json, quiet, running.plots_of(file), as_list=True)
 
 
 @app.command()
@@ -115,7 +115,7 @@ def linearise(
 @app.command()
 def modes(
     file: File, sets: Set = None, time: Time = None,
-    count: Annotated[int | None, typer.Option(help="How many modes, the slowest first.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="How many modes, the slowest first.")] = None,
     out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
 ) -> None:  # fmt: skip
     """Find natural frequencies, damping ratios and mode shapes about the equilibrium."""
@@ -134,7 +134,7 @@ def sweep(
     end: End = None, steps: Steps = None, sets: Set = None, velocities: Velocities = None,
     method: Method = None, tolerance: Tolerance = None, step: Step = None, max_step: MaxStep = None,
     options: Options = None,
-    workers: Annotated[int | None, typer.Option(help="How many cores are used (default: all).")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="How many cores are used (default: all).")] = None,
     out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
 ) -> None:  # fmt: skip
     """Simulate a table of designs."""
@@ -174,10 +174,10 @@ def _run_one(
     asked = {key: value for key, value in changes.items() if value is not None}
     progress = False if quiet or as_json else None
     done = running.run_one(file, kind, asked, checkpoint, out, progress, trusted(file, allow))
-    _tell([done], as_json, quiet, plots=running.plots_of(file))
+    _tell([done], as_json, quiet, running.plots_of(file))
 
 
-def _tell(runs: list[Any], as_json: bool, quiet: bool, plots: list[str] | None = None, as_list: bool = False) -> None:
+def _tell(runs: list[Any], as_json: bool, quiet: bool, plots: list[str], as_list: bool = False) -> None:
     """Print what analyses found, for programs or for people, and end with the exit code."""
     from kempe.running.summaries import lines_of, row_of
 
@@ -186,7 +186,7 @@ def _tell(runs: list[Any], as_json: bool, quiet: bool, plots: list[str] | None =
         typer.echo(json.dumps(rows if as_list else rows[0], indent=1))
     elif not quiet:
         for run in runs:
-            typer.echo("\n".join(lines_of(run, plots or ())))
+            typer.echo("\n".join(lines_of(run, plots)))
     for run in runs:
         if run.error:
             typer.echo(f"{run.name} ended early: {run.error}", err=True)

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from kempe import elements as el
-from kempe.disk import read_whole
+from kempe.disk import read_whole, write_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.motions import spline
 from kempe.elements.numbers import named_symbol
@@ -25,10 +25,17 @@ from kempe.model.expressions import parse
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, ParameterSpec, document_model, role
-from kempe.model.writing import describe, save, text_of
+from kempe.model.writing import describe, plain, text_of
 from kempe.model.yaml_lines import LARGEST, load_yaml
 
 __all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_of"]
+
+
+def save(model: Model, path: str | Path, **more: Any) -> Path:
+    """Write a model to a file (whole or not at all) that can be read; ``more`` may hold analyses and outputs."""
+    text = text_of({**describe(model), **plain(more)})
+    read_text(text, str(path))
+    return write_whole(path, text.encode())
 
 
 def read(path: str | Path) -> Document:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -11,7 +10,6 @@ import numpy as np
 import yaml
 
 from kempe import elements as el
-from kempe.disk import write_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.functions import Expression
 from kempe.elements.motions import Law, spline, traced
@@ -196,6 +194,10 @@ def text_of(data: Mapping[str, Any]) -> str:
     return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
-def save(model: Model, path: str | Path, **more: Any) -> Path:
-    """Write a model to a file (whole or not at all); ``more`` may hold analyses and outputs."""
-    return write_whole(path, text_of({**describe(model), **more}).encode())
+def plain(value: Any) -> Any:
+    """Analyses and outputs as they are given in Python, as the data of a file."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -37,6 +37,8 @@ def analyse(
     ``earlier`` are the equilibria found before, by name; ``checkpoint`` is where a simulation is written down.
     """
     given = {key: value for key, value in dict(spec).items() if key != "name"}
+    if not given.get("parameters"):
+        given.pop("parameters", None)  # those of the model, or of the equilibrium that it is about
     try:
         result = _called(model, kind, given, earlier, checkpoint, progress)
     except (SingularPositionError, ConvergenceError) as error:
@@ -93,7 +95,7 @@ def _swept(model: Any, given: dict[str, Any], progress: Progress) -> Runs:
         rows = list(itertools.product(*columns.values()))
         columns = {name: [row[k] for row in rows] for k, name in enumerate(columns)}
     size = len(next(iter(columns.values())))
-    same = {name: [value] * size for name, value in given.pop("parameters").items()}
+    same = {name: [value] * size for name, value in given.pop("parameters", {}).items()}
     quantities, times = given.pop("quantities"), given.pop("times")
     return run_many(model, {**same, **columns}, quantities, times, progress=progress, **given)
 

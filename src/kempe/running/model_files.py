@@ -20,6 +20,9 @@ from kempe.running.entries import Run, analyse
 from kempe.running.outputs import write
 from kempe.simulation.progress import Progress
 
+#: What a command adds to, entry by entry; anything else it replaces.
+MERGED = ("parameters", "velocities", "options")
+
 
 def model_from(path: str | Path, trust: Iterable[str] = ()) -> Any:
     """The model of a file, without running anything."""
@@ -84,14 +87,14 @@ def run_one(
     if isinstance(given.get("times"), dict) and "steps" in changes:
         given["times"]["steps"] = changes["steps"]
     for key, value in changes.items():
-        given[key] = {**given.get(key, {}), **value} if isinstance(value, dict) else value
+        given[key] = {**given.get(key, {}), **value} if key in MERGED else value
     spec = _checked(kind, given)
     command = f"kempe {kind.replace('_', '-')}"
     known = [item.spec.name for item in document.data.analyses if item.kind == "equilibrium"]
     unknown = [*unknown_analyses(document, model), *unknown_names(kind, spec, model, known, lambda *_: command)]
     if unknown:
         raise ModelError(unknown)
-    run = analyse(model, kind, spec, spec.name, _equilibria(document, model, spec), checkpoint, progress)
+    run = analyse(model, kind, spec, spec.name, _equilibria(document, model, spec, changes), checkpoint, progress)
     if out is not None:
         write(run, model, document.data.outputs, _folder(Path(out)) / _stem(spec.name, {"mechanism"}))
     return run
@@ -149,13 +152,17 @@ def _stem(name: str, taken: set[str]) -> str:
     return stem
 
 
-def _equilibria(document: files.Document, model: Any, spec: Any) -> dict[str, Any]:
-    """The equilibrium that an analysis begins with, by its name in the file."""
+def _equilibria(
+    document: files.Document, model: Any, spec: Any, changes: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The equilibrium that an analysis begins with, by its name in the file; with the same changes of parameters."""
     wanted = getattr(spec, "start", None) or getattr(spec, "about", None)
     if wanted is None:
         return {}
     named = [item.spec for item in document.data.analyses if item.kind == "equilibrium" and item.spec.name == wanted]
-    found = analyse(model, "equilibrium", named[0], wanted, _equilibria(document, model, named[0]), None, False)
+    parameters = {**named[0].parameters, **(changes or {}).get("parameters", {})}
+    asked = named[0].model_copy(update={"parameters": parameters})
+    found = analyse(model, "equilibrium", asked, wanted, _equilibria(document, model, asked, changes), None, False)
     return {wanted: found.result}
 
 

@@ -108,7 +108,10 @@ def lines_of(run: Run, plots: Sequence[str] = ()) -> list[str]:
         if found.holding:
             lines += ["  held by", *_columns([[name, f"{value:.10g}"] for name, value in found.holding.items()])]
     elif isinstance(found, Modes):
-        lines = [f"{run.name}: {len(found)} modes", *(f"  {line}" for line in found.table().splitlines())]
+        lines = [
+            f"{run.name}: {len(found)} mode{'s' if len(found) > 1 else ''}",
+            *(f"  {line}" for line in found.table().splitlines()),
+        ]
     elif isinstance(found, Linearised):
         lines = [f"{run.name}: small motions in {', '.join(found.names)}; eigenvalues"]
         lines += [f"  {_complex(value)}" for value in found.eigenvalues]
@@ -129,8 +132,12 @@ def _ranges(found: Result, plots: Sequence[str]) -> list[str]:
     if len(found) == 0:
         return []
     rows = [["", "start", "end", "smallest", "largest"]]
+    noise = 1e-13 * float(np.abs(found.q).max(initial=0.0))
+    coordinates = {triple[0] for triple in found.columns}
     for name in names:
         values = found.array(name)
+        if name in coordinates:
+            values = np.where(np.abs(values) < noise, 0.0, values)
         rows.append([name, *(f"{x:.6g}" for x in (values[0], values[-1], values.min(), values.max()))])
     return _columns(rows)
 

@@ -29,6 +29,8 @@ def plot_designs(runs: Runs) -> Figure:
         ax.set_ylabel(name, fontsize=TEXT)
         quiet(ax)
     axes[-1].set_xlabel("time", fontsize=TEXT)
-    bar = figure.colorbar(ScalarMappable(norm, colours), ax=list(axes), label=varied[0])
+    bar = figure.colorbar(ScalarMappable(norm, colours), ax=list(axes), aspect=40)
+    bar.set_label(varied[0], fontsize=TEXT)
+    bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=SMALL)
     return figure
