@@ -143,6 +143,9 @@ def test_no_code_runs_that_was_not_allowed(springs, tmp_path, capsys):
         with pytest.raises(kp.ModelError, match=r"trust=\[\"own_springs\"\]") as caught:
             kp.load(tmp_path / "own.kempe.yaml", trust=trust)
         assert f"own.kempe.yaml:{line}" in str(caught.value)
+    for trust in (True, 5, [None]):
+        with pytest.raises(kp.ModelError, match="trust names modules"):
+            kp.load(tmp_path / "own.kempe.yaml", trust=trust)
     assert capsys.readouterr().out == "" and "own_springs" not in sys.modules
     kp.load(tmp_path / "own.kempe.yaml", trust=["own_springs"])
     assert capsys.readouterr().out == "the module runs\n"

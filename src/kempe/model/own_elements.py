@@ -166,8 +166,10 @@ def built(builder: Any, trust: str | Iterable[str], element: str, name: str, arg
 
 def trusted(path: str, trust: str | Iterable[str]) -> bool:
     """Whether the module of a class, or a package around it, is among the trusted ones; Kempe's own elements are."""
-    known = ["kempe.elements", *([trust] if isinstance(trust, str) else trust)]
-    return any(path.startswith(f"{one}.") for one in known)
+    names = [trust] if isinstance(trust, str) else list(trust) if isinstance(trust, Iterable) else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise ModelError(f'trust names modules, as in trust=["my_springs"], not {el.shown(trust)}')
+    return any(path.startswith(f"{one}.") for one in ("kempe.elements", *names))
 
 
 def _class(path: str, name: str, trust: str | Iterable[str]) -> type:

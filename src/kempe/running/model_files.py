@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -114,20 +115,15 @@ def _checked(kind: str, given: dict[str, Any]) -> Any:
         raise ModelError(list(dict.fromkeys(findings))) from None
 
 
-class _said_where:
+@contextmanager
+def _said_where(line: str) -> Iterator[None]:
     """Mistakes that an analysis finds are told with the line of its entry."""
-
-    def __init__(self, line: str) -> None:
-        self.line = line
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, ModelError):
-            raise ModelError([f"{self.line}: {finding}" for finding in error.findings]) from error
-        if isinstance(error, KempeError):
-            raise KempeError(f"{self.line}: {error}") from error
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError([f"{line}: {finding}" for finding in error.findings]) from error
+    except KempeError as error:
+        raise KempeError(f"{line}: {error}") from error
 
 
 def _folder(folder: Path) -> Path:
