@@ -257,6 +257,7 @@ class Model:
 
     def _put(self, shelf: str, name: str, thing: Any) -> None:
         """Put something on a shelf, as it is from now on."""
+        vars(thing).pop("_given", None)
         vars(self)[shelf].put(name, seal(thing, self.name))
 
     def _own_parameters(self, numbers: Any, what: str) -> None:

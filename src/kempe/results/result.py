@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -333,12 +333,13 @@ class Result:
         return write_result(self, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Result:
+    def load(cls, path: str | Path, *, trust: str | Iterable[str] = ()) -> Result:
         """Read what ``save`` wrote: every quantity has the same numbers, events and start are as they were.
 
-        Where the model could not be written, what was derived with it is still there by name.
+        Where the model could not be written, what was derived with it is still there by name. So it is where the model
+        has elements of classes whose module is not named in ``trust``; see :func:`kempe.load`.
         """
-        return read_result(path, cls)
+        return read_result(path, cls, trust)
 
     # --- looking at it -------------------------------------------------------------------------------------------
 
