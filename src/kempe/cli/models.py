@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 import shutil
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kempe.cli.app import Allow, File, Json, app, explained, table, trusted
+from kempe.cli.app import Allow, File, Json, app, explained, trusted
 from kempe.disk import replacing
 from kempe.errors import KempeError
 from kempe.running.examples import Example
@@ -105,13 +106,16 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def _list(found: list[Example], as_json: bool) -> None:
-    kinds = [["file" if path.suffix == ".yaml" else "python" for path in example.files] for example in found]
+    """A line about each example, no longer than a terminal is wide."""
     if as_json:
-        rows = [
-            {"name": e.name, "title": e.title, "about": e.about, "as": kind}
-            for e, kind in zip(found, kinds, strict=True)
-        ]
-        typer.echo(json.dumps(rows, indent=1))
+        kinds = [["file" if path.suffix == ".yaml" else "python" for path in example.files] for example in found]
+        rows = zip(found, kinds, strict=True)
+        listed = [{"name": e.name, "title": e.title, "about": e.about, "as": kind} for e, kind in rows]
+        typer.echo(json.dumps(listed, indent=1))
         return
-    rows_of_text = [[e.name, " and ".join(kind), e.about] for e, kind in zip(found, kinds, strict=True)]
-    table("Examples: kempe examples NAME copies one here", ["name", "as", "what it shows"], rows_of_text)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
+    longest = max(len(example.name) for example in found)
+    for example in found:
+        kind = "" if any(path.suffix == ".yaml" for path in example.files) else "(in Python only) "
+        line = f"{example.name:<{longest}}  {kind}{example.about}"
+        typer.echo(line if len(line) <= width else line[: width - 1].rstrip() + "…")
