@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from threading import local
@@ -15,10 +15,12 @@ from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.model.units import Units
 from kempe.results import VIEWS
+from kempe.results.events import Event
 from kempe.results.kinds import declared_kinds, kind_by_name
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
-from kempe.simulation.running import Met, Record, energies, finished, go, result, violated
+from kempe.simulation.progress import Report
+from kempe.simulation.running import Record, energies, finished, go, result, violated
 from kempe.simulation.task import Task
 from kempe.simulation.times import check_room
 from kempe.solvers import course as co
@@ -44,7 +46,7 @@ class Runs:
     values: dict[str, np.ndarray]
     ok: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
-    events: list[list[Met]] = field(default_factory=list)
+    events: list[list[Event]] = field(default_factory=list)
     #: What the quantities are, and the model's units, for labels.
     kinds: dict[str, str] = field(default_factory=dict)
     units: Units = field(default_factory=lambda: Units({}))
@@ -78,6 +80,12 @@ class Runs:
             return self.designs[name]
         raise ModelError(f"there is no quantity '{name}' in these runs; there are {', '.join(self.values)}")
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.values or name in self.designs
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.designs, **self.values})
+
     def __len__(self) -> int:
         return len(self.ok)
 
@@ -109,7 +117,7 @@ class Batch:
         self.values = np.full((size, len(task.grid), len(quantities)), np.nan)
         self.ok = np.zeros(size, dtype=bool)
         self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
-        self.events: list[list[Met]] = [[] for _ in range(size)]
+        self.events: list[list[Event]] = [[] for _ in range(size)]
 
     def run(self, machine: Machine, design: int) -> None:
         """Run one design and keep what is wanted of it."""
@@ -164,7 +172,7 @@ def simulate_designs(
     columns: dict[str, np.ndarray],
     quantities: list[str],
     workers: int | None,
-    progress: Callable[[int, int], None] | None,
+    progress: Report | None,
 ) -> Runs:
     """Simulate a table of designs on several threads."""
     batch = Batch(model, task, columns, quantities)
