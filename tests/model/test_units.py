@@ -192,3 +192,24 @@ def test_rows_measure_what_they_say():
             factor = [3.0 ** (power[told[row.label]] - power[column]) for column in columns]
             np.testing.assert_allclose(K[k], J[k] * factor, atol=1e-12, err_msg=row.label)
             assert np.abs(J[k]).max() > 0.01
+
+
+def test_shaking_forces_and_measures(tmp_path):
+    m = engine("m, kg, s")
+    m.measure("stroke", m["slider"].x)
+    res = m.simulate(0.01, steps=4)
+    units = {"": "N", ".x": "N", ".y": "N", ".moment": "N m"}
+    assert {end: res.unit(f"ground.shaking{end}") for end in units} == units
+    with pytest.warns(kp.AccuracyWarning):  # the spring is unloaded at the start
+        res.define("ratio", "B.force / coil.force")
+    assert [res.unit(name) for name in ("stroke", "ratio")] == ["", ""]
+    assert len(res.plot(["stroke", "ratio"]).axes) == 2  # what is not known to be alike shares no axes
+
+
+def test_contact_with_a_curve_has_units():
+    m = kp.Mechanism("ball", gravity=(0, -10.0), units="m, kg, s")
+    ball = m.body("ball", mass=1.0, inertia=0.1, at=(0, 0.5))
+    ground = kp.curve(lambda s: (s, 0.0 * s), span=(-3, 3))
+    m.curve_contact("floor", m.ground, ball, curve=ground, stiffness=1e4)
+    res = m.simulate(0.1, steps=4)
+    assert (res.unit("floor.force"), res.unit("floor.penetration")) == ("N", "m")

@@ -32,9 +32,9 @@ def describe(model: Model, values: Mapping[str, float] | None = None) -> dict[st
     """A model as the data of a file; the present values of its parameters, or the given ones."""
     now = {name: p.value for name, p in model.parameters.items()} | dict(values or {})
     data: dict[str, Any] = {"kempe": VERSION, "name": model.name}
+    names = _TableNames(model)
     if model.units is not None:
         data["units"] = model.units.given
-    names = _TableNames(model)
     if model.parameters:
         data["parameters"] = {name: _parameter(model, p, now[name], names) for name, p in model.parameters.items()}
     measures = {name: measure.text(model.parameters, names) for name, measure in model.measures.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kempe.elements.kinds import COORDINATE, EFFORTS, rate_of
 from kempe.model import Model
 from kempe.results.energy import PARTS
+from kempe.results.reactions import SHAKING
 
 #: What the last part of a name says where nothing is declared.
 _CHANNELS = {
@@ -21,7 +22,7 @@ _CHANNELS = {
 
 def declared_kinds(model: Model) -> dict[str, str]:
     """History -> what it is, for all that parts and elements of a model declare."""
-    found: dict[str, str] = {}
+    found: dict[str, str] = {name: "moment" if name.endswith("moment") else "force" for name in SHAKING}
     for part in model.parts.values():
         for names, kind in zip(part.names(), part.kinds(), strict=True):
             rate = rate_of(kind)

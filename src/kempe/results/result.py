@@ -87,9 +87,9 @@ class Result:
 
     def __post_init__(self) -> None:
         if self.model is not None:
+            self.model = self.model.kept()
             if self.model.units is not None:
                 self.provenance.setdefault("units", self.model.units.given)
-            self.model = self.model.kept()
 
     def __getstate__(self) -> dict[str, Any]:
         """All but compiled things."""
@@ -151,7 +151,7 @@ class Result:
         import xarray
 
         return xarray.DataArray(
-            self.array(name), coords={"t": self.t}, dims="t", name=name, attrs=self.unit_attribute(name)
+            self.array(name), coords={"t": self.t}, dims="t", name=name, attrs=self.unit_attributes(name)
         )
 
     # --- what its numbers mean ------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Result:
     def _kinds(self) -> dict[str, str]:
         return {} if self.model is None else declared_kinds(self.model)
 
-    def unit_attribute(self, name: str) -> dict[str, str]:
+    def unit_attributes(self, name: str) -> dict[str, str]:
         """The unit as an attribute of an array, where it is known."""
         unit = self.unit(name)
         return {"units": unit} if unit else {}
