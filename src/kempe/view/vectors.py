@@ -70,8 +70,9 @@ def _vector(model: Model, result: Result, name: str) -> Vector:
         motion = result.point(marker)
         return Vector(name, owner, kind, motion.position, getattr(motion, kind))
     load = _load(result, thing, kind)
-    if not what and kind == "force" and not load.force.any() and load.moment.any():
-        kind = "moment"  # the name alone means what it does
+    if not what and kind == "force" and not load.force.any():  # a name alone means whatever the element does
+        turning = _load(result, thing, "moment")
+        load, kind = (turning, "moment") if turning.moment.any() else (load, kind)
     if kind == "force":
         return Vector(name, owner, kind, load.point, load.force)
     return Vector(name, owner, kind, _centre(model, result, thing, load.point), load.moment)
