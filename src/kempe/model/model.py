@@ -71,7 +71,9 @@ class Model:
 
     @units.setter
     def units(self, units: Any) -> None:
-        self._units = as_units(units, f"'{self.name}'")
+        labels = as_units(units, f"'{self.name}'")
+        self._let_go()
+        self._units = labels
 
     def __setattr__(self, name: str, value: Any) -> None:
         known = getattr(type(self), name, None)

@@ -162,7 +162,8 @@ class Result:
             return "time"
         if name not in self._kinds and name not in self.names:
             self.array(name)  # says what there is instead
-        return self._kinds.get(name) or kind_by_name(name)
+        defined = "." not in name and all(name not in triple for triple in self.columns)
+        return self._kinds.get(name) or (name if defined else kind_by_name(name))
 
     def unit(self, name: str) -> str:
         """The unit of a quantity, "N" or "m/s^2", as the mechanism's ``units`` say; empty where it is not known."""
