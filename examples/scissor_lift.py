@@ -32,7 +32,7 @@ def build() -> kp.Mechanism:
         m.revolute(f"left {k}", below[1], a, at=(0, k * rise))
         if k == 0:
             m.pin_in_slot("wheel", m.ground, b, axis=(1, 0), at=(2 * middle, 0))
-            stroke = kp.distance(m.ground.at((C, 0)), a.at((S - ARM / 2, 0)))
+            stroke = kp.distance(m.ground.on((C, 0)), a.on((S - ARM / 2, 0)))
         else:
             m.revolute(f"right {k}", below[0], b, at=(2 * middle, k * rise))
         below = a, b

@@ -34,8 +34,8 @@ def build() -> kp.Mechanism:
     m.revolute("arm pin", coupler, arm, on_i=(B / 2, 0), on_j=(C, 0))
     m.revolute("pivot", m.ground, arm, on_i=(D, 0), on_j=(0, 0))
     hand = m.point("hand", at=polar(HANDLE, OPEN + GRIP))
-    m.revolute("grip", handle.at(polar(HANDLE, GRIP)), hand)
-    m.force("workpiece", arm.at(polar(ARM, PAD), angle=PAD), (0, PRESS), frame="body")
+    m.revolute("grip", handle.on(polar(HANDLE, GRIP)), hand)
+    m.force("workpiece", arm.on(polar(ARM, PAD), angle=PAD), (0, PRESS), frame="body")
     m.driver("pull", handle.angle, kp.polynomial345(CLOSED - OPEN, 2.0))
     return m
 
