@@ -92,6 +92,7 @@ class _Motion:
     def run(self) -> Result:
         posed, t0 = self.posed, float(self.grid[0])
         enough_drivers(posed, t0)
+        posed.x[posed.system.closed] = 1.0
         q = assembled(posed, t0)
         self.row_scale = posed.row_scale
         self.before = co.new_state(posed.system.n)

@@ -20,6 +20,7 @@ from kempe.elements.numbers import named_symbol
 from kempe.elements.quantities import Angle, Displacement, Distance
 from kempe.elements.readings import readings_in, substituted
 from kempe.errors import FileError, ModelError
+from kempe.model.columns import columns
 from kempe.model.documents import Document, validation_findings
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import FUNCTIONS, parse
@@ -206,11 +207,24 @@ def _tables(document: Document, findings: list[str]) -> dict[str, el.Table]:
             raise ModelError(f"the name '{name}' is already taken by a parameter")
         if name in FUNCTIONS:
             raise ModelError(f"a table cannot be called '{name}', which is a function of expressions")
-        found[name] = el.table(**dict(spec), name=name)
+        found[name] = el.table(**_data_of(spec, Path(document.where).parent), name=name)
 
     for name, spec in document.data.tables.items():
         _collect(findings, document, ("tables", name), partial(make, name, spec))
     return found
+
+
+def _data_of(spec: Any, folder: Path) -> dict[str, Any]:
+    """What a table is made of; columns of a data file are looked for beside the model."""
+    given = dict(spec)
+    file, named = given.pop("file"), [isinstance(given[axis], str) for axis in ("x", "y")]
+    if file is None and any(named):
+        raise ModelError("x and y are lists of numbers, or columns of a file: (a CSV file)")
+    if file is not None:
+        if not all(named) or given["z"] is not None:
+            raise ModelError("with file:, x and y are the names of two of its columns")
+        given["x"], given["y"] = columns(folder / file, [given["x"], given["y"]])
+    return given
 
 
 def _set_gravity(model: MechanismModel, given: Any) -> None:
