@@ -428,7 +428,7 @@ class _Motion:
 
     def _within_data(self) -> None:
         """Refuse a motion during which a table was read beyond its data; what came before is in the error."""
-        for k, t in enumerate(self.grid[: self.k]):
+        for k, t in enumerate(self.grid[: self.k] if self.posed.system.watches else ()):
             wrong = self.posed.system.outside_data(self.posed.x.copy(), self.Q[k], float(t), self.V[k])
             if wrong:
                 self.k, message = k, f"{wrong[0]}, and the motion has left them at t = {t:.10g}"

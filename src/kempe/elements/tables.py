@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Field, Source
+from kempe.elements.base import Field, Source, check_name
 from kempe.elements.numbers import plain_array, shown
 from kempe.elements.readings import SLACK, read
 from kempe.elements.sealing import Sealed
@@ -267,7 +267,7 @@ class table(Table):
         outside: str = "error",
         name: str = "",
     ) -> None:
-        what = f"table '{name}'" if name else "table"
+        what = f"table '{check_name(name, 'table')}'" if name else "table"
         if kind not in ("cubic", "linear"):
             raise ModelError(f"{what}: kind must be 'cubic' or 'linear', not {shown(kind)}")
         dim = 1 if z is None else 2

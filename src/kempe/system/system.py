@@ -75,6 +75,8 @@ class System:
         self.families: list[Family] = [family for family, _ in families]
         #: Per element: the tables it reads.
         self.tables_of = [tables for _, tables in families]
+        #: Whether some table must not be read beyond its data.
+        self.watches = any(table.watched for tables in self.tables_of for table in tables)
         #: Families with virtual displacements, by element, made when a reaction is asked for.
         self.virtual: dict[int, tuple[Family, list[Table]]] = {}
         self.rows = [
@@ -196,7 +198,7 @@ class System:
         self, x: np.ndarray, q: Any, t: float, v: Any = None, a: Any = None, lam: Any = None, slack: float = SLACK
     ) -> list[str]:
         """Which tables a state is beyond the data of though they do not allow it, in words."""
-        if not any(table.watched for tables in self.tables_of for table in tables):
+        if not self.watches:
             return []
         arguments = self.evaluate(self.layout.arguments, x, q, t, v, lam, a)
         found, at = [], 0
