@@ -80,6 +80,7 @@ def test_wrenches_do_the_work_of_the_multipliers(name):
     replay.states.multipliers[:, np.setdiff1d(np.arange(system.m), system.rows_of[k])] = 0.0
     x, _ = system.inputs(replay.parameters)
     rest, residual = np.zeros(system.n), system.dynamics.residual
+    system.dynamics.put_first_modes(x, q, 0.0, rest)
     expected = np.array(
         [-system.evaluate(residual, x, q, 0.0, rest, lam, rest)[: system.n] for lam in replay.states.multipliers]
     )
