@@ -94,6 +94,18 @@ def test_parameters_follow_others_in_python() -> None:
     assert twin["b"].value == 18.0 and b.value == 8.0
 
 
+def test_long_rows_of_followers(tmp_path: Path) -> None:
+    """Each the sum of the two before it: Fibonacci's numbers, in no time."""
+    row = ", ".join(f"p{k}: p{k - 1} + p{k - 2}" for k in range(79, 1, -1))
+    m = built(f"parameters: {{{row}, p0: 0.0, p1: 1.0}}\n", tmp_path)
+    assert m["p79"].value == 14472334024676221.0
+    m.set(p1=2.0)
+    assert m["p79"].value == 2 * 14472334024676221.0 and m.parameter_vector({"p1": 1.0}).max() == 14472334024676221.0
+    with pytest.raises(kp.ModelError, match="over too many others"):
+        long = "parameters: {p0: 1.0, " + ", ".join(f"p{k}: p{k + 1}" for k in range(1, 3000)) + ", p3000: 1}"
+        built(long, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

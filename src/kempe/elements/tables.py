@@ -56,7 +56,9 @@ class Table(Field):
         self.coefficients = np.ascontiguousarray(coefficients, dtype=float).reshape(*shape, 4 ** len(shape))
         self.outside, self.name = outside, name
         said = [self.coefficients, *(axis.breaks for axis in axes), np.array([axis.period for axis in axes])]
-        self.key = hashlib.sha256(b"".join(a.tobytes() for a in said) + f"{shape} {outside}".encode()).hexdigest()
+        self.key = hashlib.sha256(
+            b"".join(a.tobytes() for a in said) + f"{shape} {outside} {name}".encode()
+        ).hexdigest()
 
     @property
     def dim(self) -> int:
@@ -139,6 +141,8 @@ class Table(Field):
         if any(isinstance(a, ca.SX) for a in x):
             return self._read([ca.SX(a) for a in x])
         given = [plain_array(a, f"{self.called}: the argument") for a in x]
+        if not all(np.isfinite(a).all() for a in given):
+            raise ModelError(f"{self.called} is read at a number that is not finite")
         wrong = self.beyond(*given)
         if wrong:
             raise ModelError(f"{wrong[0]} (outside='hold' or 'extrapolate' would allow it)")
