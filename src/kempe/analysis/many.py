@@ -88,6 +88,9 @@ def _columns(model: Model, designs: Any) -> dict[str, np.ndarray]:
     for name, values in designs.items():
         columns[name] = np.atleast_1d(plain_array(values, f"the values of parameter '{name}'"))
     model.check_parameters(columns)
+    for parameter in (model.parameters[name] for name in columns):
+        if parameter.formula is not None:
+            raise ModelError(f"parameter '{parameter.label}' {parameter.follows}")
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1 or any(values.ndim != 1 for values in columns.values()) or lengths == {0}:
         raise ModelError("the columns of designs must be equally long lists of numbers")

@@ -111,7 +111,9 @@ class Batch:
         self.system, self.task, self.quantities = compiled(model), task, quantities
         size = len(next(iter(columns.values())))
         check_room(len(task.grid), size * len(quantities), f"{len(quantities)} quantities of {size} designs")
-        self.vectors = [model.parameter_vector({k: c[i] for k, c in columns.items()}) for i in range(size)]
+        #: Designs whose parameters make no sense, and why.
+        self.senseless: dict[int, str] = {}
+        self.vectors = [self._vector(model, i, {k: c[i] for k, c in columns.items()}) for i in range(size)]
         self.x, self.drawn, self.sound = self.system.inputs_of(np.array(self.vectors))
         self.places = [_place(self.system, name) for name in quantities]
         self.values = np.full((size, len(task.grid), len(quantities)), np.nan)
@@ -119,14 +121,25 @@ class Batch:
         self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
         self.events: list[list[Event]] = [[] for _ in range(size)]
 
+    def _vector(self, model: Model, design: int, changes: dict[str, float]) -> np.ndarray:
+        """The parameters of a design; NaN where some cannot follow from the others."""
+        try:
+            return model.parameter_vector(changes)
+        except ModelError as error:
+            self.senseless[design] = str(error)
+            return np.full(len(model.parameters), np.nan)
+
     def run(self, machine: Machine, design: int) -> None:
         """Run one design and keep what is wanted of it."""
         record = Record()
+        if design in self.senseless:
+            self.reasons[design] = self.senseless[design]
+            return
         try:
             known = (self.x[design], self.drawn[design]) if self.sound[design] else None
             machine.begin(self.vectors[design], known)
             code = go(machine, record, Patience(None).look)
-            if code not in (co.REACHED, co.STOPPED):
+            if code not in (co.REACHED, co.STOPPED) or record.outside:
                 finished(machine, record, code, None)
             if message := violated(machine):
                 raise ConvergenceError(message)
