@@ -13,6 +13,7 @@ import numpy as np
 
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
+from kempe.results import Result
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
 from kempe.simulation.running import Met, Record, energies, finished, go, result, violated
@@ -33,7 +34,8 @@ class Runs:
     """The histories of quantities for many designs: ``runs["slider.x"]`` has a row per design and a column per time.
 
     ``ok`` says which designs ran to the end; the rows of the others are NaN from where they stopped, and ``reasons``
-    says by design number why. ``events`` lists the switches met by each design.
+    says by design number why. ``events`` lists the switches met by each design. Of runs with ``quantities="all"``,
+    :meth:`result` gives each design as a result of its own.
     """
 
     designs: dict[str, np.ndarray]
@@ -42,6 +44,9 @@ class Runs:
     ok: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
     events: list[list[Met]] = field(default_factory=list)
+    model: Model | None = None
+    #: The parameters that no design changed.
+    standing: dict[str, float] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name in self.values:
@@ -52,6 +57,43 @@ class Runs:
 
     def __len__(self) -> int:
         return len(self.ok)
+
+    def result(self, design: int) -> Result:
+        """One design as a result of its own, as far as it ran: to be plotted, animated, asked for reactions."""
+        if isinstance(design, bool) or not isinstance(design, (int, np.integer)) or not 0 <= design < len(self):
+            raise ModelError(f"there is no design {design!r}: designs are numbered from 0 to {len(self) - 1}")
+        if self.model is None:
+            raise ModelError("these runs do not know their model")
+        columns = list(compiled(self.model).names)
+        if not all(name in self.values for triple in columns for name in triple):
+            raise ModelError(
+                "a design can be shown as a whole only when all was recorded: run_many(..., quantities='all')"
+            )
+        rows = np.isfinite(self.values[columns[0][0]][design])
+        own = {name: self.values[name][design][rows] for name in self.values}
+        q, v, a = (np.column_stack([own[triple[k]] for triple in columns]) for k in range(3))
+        changed = {name: float(values[design]) for name, values in self.designs.items()}
+        found = Result(
+            t=self.t[rows],
+            q=q,
+            v=v,
+            a=a,
+            columns=columns,
+            success=bool(self.ok[design]),
+            status="complete" if self.ok[design] else "failed",
+            message=self.reasons.get(int(design), "the whole time span was covered"),
+            events=list(self.events[design]),
+            provenance={
+                "analysis": "simulate",
+                "model": self.model.name,
+                "design": int(design),
+                "parameters": self.standing | changed,
+            },
+            model=self.model,
+            series={name: values for name, values in own.items() if name.startswith(("lambda.", "energy."))},
+        )
+        found.series |= {name: values for name, values in own.items() if name not in found.names}
+        return found
 
     def to_dataset(self) -> xarray.Dataset:
         """Everything as an xarray.Dataset over design and t."""
@@ -134,13 +176,15 @@ def simulate_designs(
     model: Model,
     task: Task,
     columns: dict[str, np.ndarray],
-    quantities: list[str],
+    quantities: list[str] | None,
     workers: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Runs:
-    """Simulate a table of designs on several threads."""
+    """Simulate a table of designs on several threads; without ``quantities`` all that a result has is recorded."""
+    first = Machine(compiled(model), task)  # (compiles what is needed, before threads ask for it)
+    if quantities is None:
+        quantities = result(first, Record(), "complete", "").names
     batch = Batch(model, task, columns, quantities)
-    first = Machine(batch.system, task)  # (compiles what is needed, before threads ask for it)
     _check_names(batch, first)
     size = len(batch.vectors)
     threads = max(1, min(workers or os.cpu_count() or 1, -(-size // BLOCK)))
@@ -172,7 +216,8 @@ def simulate_designs(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     histories = {name: batch.values[:, :, k] for k, name in enumerate(quantities)}
-    return Runs(columns, task.grid, histories, batch.ok, batch.reasons, batch.events)
+    standing = {name: float(p.value) for name, p in model.parameters.items() if name not in columns}
+    return Runs(columns, task.grid, histories, batch.ok, batch.reasons, batch.events, model, standing)
 
 
 def _check_names(batch: Batch, machine: Machine) -> None:

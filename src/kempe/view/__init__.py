@@ -4,7 +4,7 @@ from kempe.view.animation import animate
 from kempe.view.matrices import pattern
 from kempe.view.pictures import draw, path
 from kempe.view.plots import orbit, plot
-from kempe.view.report import report
+from kempe.view.report import modes_report, report
 from kempe.view.style import COLOURS, save
 
-__all__ = ["COLOURS", "animate", "draw", "orbit", "path", "pattern", "plot", "report", "save"]
+__all__ = ["COLOURS", "animate", "draw", "modes_report", "orbit", "path", "pattern", "plot", "report", "save"]

@@ -72,8 +72,15 @@ class Painter:
         fill = tint(shape.fill, shape.strong_fill) if shape.fill else "none"
         common: dict[str, Any] = {"alpha": 1.0 if shape.edge == PAPER else self._alpha, "zorder": shape.order}
         if shape.kind == "area":
-            look: dict[str, Any] = {"edgecolor": edge, "facecolor": fill, "linewidth": shape.width, "joinstyle": "round"}
-            return self.axes.add_patch(Polygon(where, closed=True, **look, **common))
+            look: dict[str, Any] = {
+                "edgecolor": edge,
+                "facecolor": fill,
+                "linewidth": shape.width,
+                "joinstyle": "round",
+            }
+            area = Polygon(where, closed=True, **look, **common)
+            self.axes.add_patch(area)
+            return area
         look = {"color": edge, "linewidth": shape.width, "solid_capstyle": "butt" if shape.blunt else "round"}
         if shape.dashed:
             look["linestyle"] = DASHES
