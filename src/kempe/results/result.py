@@ -17,6 +17,7 @@ from kempe.elements.quantities import as_quantity
 from kempe.errors import KempeError, ModelError
 from kempe.model import EquationsModel, MechanismModel, Model, files
 from kempe.results.energy import PARTS, Energies
+from kempe.results.events import Events
 from kempe.results.reactions import Loads, Reaction
 from kempe.results.storage import FORMAT, encoded, gathered, histories, read_netcdf, write_netcdf
 from kempe.system import System, compiled
@@ -100,6 +101,7 @@ class Result:
     _system: System | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
+        self.events = Events(self.events)
         system = None if self.model is None else self.model.compiled
         if system is not None and self.model is not None and system.version == self.model.version:
             self._system = system  # what the model becomes later is not what this was computed with

@@ -21,6 +21,7 @@ from kempe.results import Result
 from kempe.view.drawing import Drawing
 from kempe.view.painter import Painter, canvas
 from kempe.view.pictures import history, motion_drawing
+from kempe.view.shown import ShownFile
 from kempe.view.style import INK, colour, filled
 
 
@@ -56,7 +57,7 @@ def animate(
     scale = 0.3 * drawing.size / longest if longest > 0 else 0.0
     shown = [(where[rows], scale * velocity[rows]) for where, velocity in arrows]
     write(target, _pictures(drawing, title or model.name, paths, shown, dpi), pace)
-    return target
+    return ShownFile(target)
 
 
 def _chosen(t: np.ndarray, frames: int, seconds: float) -> tuple[np.ndarray, np.ndarray]:

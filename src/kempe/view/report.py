@@ -25,6 +25,7 @@ from kempe.results.energy import PARTS
 from kempe.view import report_sections as told
 from kempe.view.plots import channel_of, energy_colour, spelled_out
 from kempe.view.report_data import Block, Take, as_script, family_of, parameters_of, quantities_of, thinned
+from kempe.view.shown import ShownFile
 from kempe.view.style import COLOURS
 
 #: Without a choice of the user: curves in a panel, and panels.
@@ -32,14 +33,6 @@ CURVES, PANELS = 5, 6
 #: Nothing may be fetched; scripts and styles are those written into the page.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 SCRIPTS = ("basics", "player", "mechanism", "names", "arrows", "plots", "search", "saving", "report")
-
-
-class ReportFile(type(Path())):  # type: ignore[misc]
-    """The path of a report, which a notebook shows as the page itself."""
-
-    def _repr_html_(self) -> str:
-        frame = "width:100%;height:760px;border:1px solid #ccc;border-radius:8px"
-        return f'<iframe srcdoc="{escape(self.read_text(encoding="utf-8"))}" style="{frame}"></iframe>'
 
 
 def report(
@@ -61,7 +54,7 @@ def report(
     The file is there whole or not at all.
     """
     text = report_html(model, result, traces=traces, plots=plots, title=title, family=family)
-    return ReportFile(write_whole(path, text.encode("utf-8", "replace")))
+    return ShownFile(write_whole(path, text.encode("utf-8", "replace")))
 
 
 def report_html(
@@ -111,7 +104,7 @@ def modes_report(modes: Any, path: str | Path, *, amplitude: float = 0.15, title
     named = title or f"{modes.model.name}: modes"
     count = f"{len(modes)} mode{'s' * (len(modes) > 1)} of vibration, shown much larger than they are"
     page = _page(modes.model, motions[0], takes, named, content, [], wanted, listed, count)
-    return ReportFile(write_whole(path, page.encode("utf-8", "replace")))
+    return ShownFile(write_whole(path, page.encode("utf-8", "replace")))
 
 
 def _short(value: float) -> str:

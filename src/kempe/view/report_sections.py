@@ -24,16 +24,25 @@ def head(title: str, result: Result, facts: str = "") -> str:
     span = f"t = {result.t[0]:.6g} … {result.t[-1]:.6g}" if len(result) > 1 else ""
     analysis = result.provenance.get("analysis", "result")
     counted = f"{len(result)} point{'s' * (len(result) != 1)}" if len(result) != 1 else ""
-    said = "" if result.success else f'<p class="short">{escape(result.message)}</p>'
+    doubts = [str(found) for found in result.stats.get("audit") or ()]
+    message = _without(result.message, doubts)
+    said = "" if result.success else f'<p class="short">{escape(message)}</p>'
     facts = facts or ", ".join(fact for fact in (analysis, counted, span) if fact) + (
-        f": {result.message}" if not said else ""
+        f": {message}" if not said else ""
     )
     look = "pill" if result.success else "pill short"
-    doubts = "".join(f'<p class="short audit">{escape(str(found))}</p>' for found in result.stats.get("audit") or ())
+    audit = "".join(f'<p class="short audit">{escape(doubt)}</p>' for doubt in doubts)
     return (
         f'<div class="title"><h1>{escape(title)}</h1><p><span class="{look}">{escape(result.status)}</span>'
-        f'<span class="soft">{escape(facts)}</span></p></div><div class="said">{said}{doubts}</div>'
+        f'<span class="soft">{escape(facts)}</span></p></div><div class="said">{said}{audit}</div>'
     )
+
+
+def _without(message: str, doubts: Sequence[str]) -> str:
+    """A message less what is said elsewhere."""
+    for doubt in doubts:
+        message = message.replace(f"; {doubt}", "")
+    return message
 
 
 def energy(result: Result) -> str:
@@ -144,7 +153,7 @@ def _count(value: Any) -> str:
 
 def provenance(result: Result) -> str:
     """From what it was computed, and how it ended."""
-    shown: dict[str, Any] = {"status": result.status, "message": result.message, "points": len(result)}
+    shown: dict[str, Any] = {"status": result.status, "points": len(result)}
     shown |= {k: v for k, v in result.provenance.items() if k != "parameters"}
     if result.initial is not None:
         shown["start"] = str(result.initial)

@@ -156,6 +156,8 @@ class Plot {
   listen() {
     this.svg.addEventListener("pointerdown", (event) => {
       this.svg.setPointerCapture(event.pointerId)
+      if (event.timeStamp - this.pressed < 400) this.charts.zoomed(null)  // twice in a row
+      this.pressed = event.timeStamp
       this.held = event.shiftKey && this.x == "t" ? this.under(event)[0] : true
       this.move(event)
     })
@@ -166,7 +168,6 @@ class Plot {
     })
     this.svg.addEventListener("pointercancel", () => { this.held = null })
     this.svg.addEventListener("pointerleave", () => { this.hover.replaceChildren(); tip.hide() })
-    this.svg.addEventListener("dblclick", () => this.charts.zoomed(null))
   }
 
   under(event) {

@@ -9,11 +9,11 @@ function save(name, content, type) {
 /** A file name made of words. */
 const filed = (words, suffix) => `${`${report.content.title} ${words}`.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 80) || "report"}.${suffix}`
 
-/** Quantities of the run that is shown, as a table: the time, then seven digits of each. */
+/** Quantities of the run that is shown, as a table: the time, then all digits of each that the page has. */
 function table(names) {
   const {t, values} = report.run, known = names.filter((name) => values[name])
   const quoted = (name) => /[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
-  const cell = (value) => Number.isFinite(value) ? Number(value.toPrecision(7)) : ""
+  const cell = (value) => Number.isFinite(value) ? Number(value.toPrecision(8)) : ""
   const rows = Array.from(t, (moment, k) => [Number(moment.toPrecision(13)), ...known.map((name) => cell(values[name][k]))].join(","))
   return [["t", ...known].map(quoted).join(","), ...rows].join("\n") + "\n"
 }
