@@ -46,9 +46,9 @@ class Mechanism {
   resize() {
     const [left, bottom, right, top] = this.box, width = byId("picture").clientWidth
     if (!width) return
-    const high = width * (top - bottom) / (right - left || 1), most = innerWidth < 640 ? 0.58 * innerHeight : Math.max(280, innerHeight - 240)
+    const high = width * (top - bottom) / (right - left || 1), phone = innerWidth < 640
     this.width = width
-    this.height = clamp(high, Math.min(240, most), most)
+    this.height = phone ? clamp(high, 200, 0.58 * innerHeight) : clamp(high, 0.42 * innerHeight, Math.max(280, innerHeight - 240))
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`)
     this.svg.style.height = `${this.height}px`
     const spare = 18 * POINT  // room for ground marks and names at the rim

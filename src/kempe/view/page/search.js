@@ -10,7 +10,7 @@ class Search {
     this.input = make("input", {type: "search", placeholder: words, "aria-label": words, autocomplete: "off", spellcheck: "false",
       role: "combobox", size: wide ? 24 : Math.max(5, words.length - 1)})
     this.list = make("ul", {hidden: "", role: "listbox"})
-    this.element = make("span", {class: wide ? "search wide" : "search"}, this.input, this.list)
+    this.element = make("span", {class: wide ? "search broad" : "search"}, this.input, this.list)
     this.input.addEventListener("focus", () => this.open())
     this.input.addEventListener("input", () => this.open())
     this.input.addEventListener("blur", () => this.close())
@@ -27,8 +27,8 @@ class Search {
     if (more > 0) this.list.append(make("li", {class: "more"}, `and ${more} more: type a few letters`))
     if (!fits.length) this.list.append(make("li", {class: "more"}, "nothing is called that"))
     this.list.hidden = false
-    const {left} = this.element.getBoundingClientRect()
-    this.element.classList.toggle("right", left > innerWidth / 2)
+    const spare = innerWidth - 8 - this.element.getBoundingClientRect().left - this.list.offsetWidth
+    this.list.style.left = `${Math.min(0, spare)}px`  // within the window
     this.mark(words.length ? 0 : -1)
   }
 
