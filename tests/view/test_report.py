@@ -267,6 +267,25 @@ def test_a_family_that_cannot_be_shown_is_refused(family):
         runs.result(9)
 
 
+def test_results_of_other_models_are_refused():
+    model, other = slider_crank(), jansen_leg.build()
+    result = model.kinematics(1.0)
+    with pytest.raises(kp.ModelError, match="is not a result of this model"):
+        report_html(other, result)
+    with pytest.raises(kp.ModelError, match="is not a result of this model"):
+        report_html(model, result, family=[other.kinematics(1.0)])
+
+
+def test_a_stored_result_is_told_like_the_one_it_was(tmp_path):
+    model = slider_crank(driven=False)
+    model.bump_stop("stop", model["slider"].x, 0.35, 5000)
+    result = model.simulate(1.0, velocities={"crank.omega": 8.0})
+    stored = kp.Result.load(result.save(tmp_path / "run.nc"))
+    one, two = (Content(report_html(r.model, r)) for r in (result, stored))
+    assert np.array_equal(one.numbers, two.numbers) and one.told == two.told
+    assert one.told["runs"][0]["events"]
+
+
 def test_an_equilibrium_is_told_with_the_forces_that_keep_it(tmp_path):
     model = bearings_of_a_hoist.build()
     found = model.equilibrium()

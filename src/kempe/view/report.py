@@ -22,6 +22,7 @@ from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.results.energy import PARTS
+from kempe.system import compiled
 from kempe.view import report_sections as told
 from kempe.view.plots import channel_of, energy_colour, spelled_out
 from kempe.view.report_data import Block, Take, as_script, family_of, parameters_of, quantities_of, thinned
@@ -70,6 +71,9 @@ def report_html(
     _one_word("traces", traces)
     _one_word("plots", plots)
     others = family_of(family)
+    for one in (result, *others):
+        if one.columns != compiled(model).names:
+            raise ModelError(f"a result with other coordinates than '{model.name}' has is not a result of this model")
     takes = [Take(model, one) for one in (result, *others)]
     wanted = spelled_out(result, list(plots) or _default_plots(model, result, traces))
     for name in wanted:
