@@ -38,7 +38,7 @@ def double_pendulum(*, damping=0.0, stiffness=0.0, follower=0.0, base=None):
     if damping or stiffness:
         m.torsion_spring("knee", first, second, stiffness=stiffness, angle=0.1, damping=damping)
     if follower:
-        m.force("thrust", second, (follower, 0.3 * follower), at=(0.4, 0), frame="body")
+        m.force("thrust", second, (follower, 0.3 * follower), on=(0.4, 0), frame="body")
     return m
 
 

@@ -54,7 +54,7 @@ class Drawn:
         rigid = rng.uniform() < 0.3 and count > 2
         if rigid:  # a loop: the last tip on a bar from the ground, longer than the design's changes
             anchor = tips[-1] + rng.uniform(-0.5, 0.5, 2) + np.array([0.0, -1.2])
-            m.link("loop", m.ground.at(anchor), bodies[-1].at((length, 0.0)), length=1.2 + 0.2 * length)
+            m.link("loop", m.ground.on(anchor), bodies[-1].on((length, 0.0)), length=1.2 + 0.2 * length)
         slider = rng.uniform() < 0.4
         if slider:
             box = m.body("box", mass * 2.0, 0.1, at=1.0 + rng.normal(0.0, noise, 2), angle=rng.normal(0.0, noise))

@@ -181,7 +181,7 @@ def gear_with_centres(d: Drawing) -> Any:
 @example(el.Gear)
 def planetary_gear_with_centres(d: Drawing) -> Any:
     m, a, b, c = bodies(d)
-    return m, m.gear("J", a.at((0.1, 0.0)), b, radii=(0.2, 0.5 * d.scale), internal=True, carrier=c)
+    return m, m.gear("J", a.on((0.1, 0.0)), b, radii=(0.2, 0.5 * d.scale), internal=True, carrier=c)
 
 
 @example(el.Gear)
@@ -236,7 +236,7 @@ def rack_that_is_a_point(d: Drawing) -> Any:
 @example(el.Coupler)
 def coupler(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
-    across = kp.distance(a.at((0.1, 0.0)), b)
+    across = kp.distance(a.on((0.1, 0.0)), b)
     return m, m.coupler("J", [(1.0, kp.angle(a, b)), (-0.7 * d.scale, across), (0.2, m.coordinate("z", 0.4))])
 
 
@@ -315,7 +315,7 @@ def driven_coordinate(d: Drawing) -> Any:
 def driven_point(d: Drawing) -> Any:
     m, a, _, _ = bodies(d)
     laws = kp.constant_acceleration(0.3 * d.scale, 0.1), kp.polynomial345(0.5, 2.0, -0.3)
-    return m, m.point_driver("J", a.at((0.2 * d.scale, 0.1)), *laws)
+    return m, m.point_driver("J", a.on((0.2 * d.scale, 0.1)), *laws)
 
 
 @example(el.UserConstraint)
@@ -328,7 +328,7 @@ def user_constraint(d: Drawing) -> Any:
         stretch = kp.sqrt(ca.dot(gap, gap)) - share
         return [kp.if_else(stretch > 0, stretch**3, kp.log(stretch)) - t**2, kp.tanh(j.angle - i.angle) * share]
 
-    return m, m.constraint("J", equations, a, b, b.at((0.2 * d.scale, 0.0)))
+    return m, m.constraint("J", equations, a, b, b.on((0.2 * d.scale, 0.0)))
 
 
 @example(el.AngleCoordinate)

@@ -13,9 +13,9 @@ from scipy.interpolate import CubicSpline
 
 import kempe as kp
 from kempe import elements as el
-from kempe.elements.base import Table
+from kempe.elements.readings import looked_up
 from kempe.model import files
-from kempe.system.families import family_of
+from kempe.system.families import family_of, family_with_tables
 
 # --- an element at work -------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ class Acting:
     """An element's equations as numbers: coordinates and rates are those of its parts, in order."""
 
     def __init__(self, element: el.Element, **parameters: float) -> None:
-        self.element, self.family = element, family_of(element)
+        self.element, (self.family, self.tables) = element, family_with_tables(element)
         old = {p: p.value for p in el.parameters_in(element.data())}
         for parameter in old:
             parameter.value = parameters.get(parameter.label, parameter.value)
@@ -43,9 +43,9 @@ class Acting:
         for name, value in given.items():
             values = np.atleast_1d(value)
             x[f.at[name] : f.at[name] + len(values)] = values
-        arguments = np.array(ca.Function("a", [f.x], [f.arguments])(x)).ravel()
-        pieces = [table.piece(float(s)) for table, s in zip(self.element.tables(), arguments, strict=True)]
-        x[f.at["pieces"] : f.at["pieces"] + Table.WIDTH * len(pieces)] = np.concatenate([[], *pieces])
+        arguments = np.array(ca.Function("a", [f.x], [ca.densify(f.arguments)])(x)).reshape(-1, 1)
+        pieces = looked_up(self.tables, arguments).ravel()
+        x[f.at["pieces"] : f.at["pieces"] + len(pieces)] = pieces
         return x
 
     def value(self, what: str, q: Any, v: Any = None, t: float = 0.0, mode: str = "") -> np.ndarray:
@@ -152,7 +152,7 @@ def spring() -> el.Element:
 @example()
 def spring_of_no_free_length() -> el.Element:
     m = machine()
-    return m.spring("S", m["a"].at((0.1, 0.2)), m["b"], stiffness=m["k"], length=0)
+    return m.spring("S", m["a"].on((0.1, 0.2)), m["b"], stiffness=m["k"], length=0)
 
 
 @example()
@@ -348,7 +348,7 @@ def test_spring_of_haug_wehage_and_barman() -> None:
 def test_a_spring_is_free_as_drawn() -> None:
     m = machine()
     for e in (
-        m.spring("S", m["a"].at((0.2, 0.1)), m["b"], stiffness=9.0),
+        m.spring("S", m["a"].on((0.2, 0.1)), m["b"], stiffness=9.0),
         m.torsion_spring("T", m["a"], m["b"], stiffness=9.0),
         m.torsion_spring("T of bars", carrier(m, "OA"), carrier(m, "EC"), stiffness=9.0),
         m.bushing("B", m["a"], m["b"], stiffness=9.0, torsion=4.0, on_i=(0.1, 0.2), on_j=(0.5, 0.6)),
@@ -464,12 +464,12 @@ def test_a_force_does_work_on_its_point() -> None:
     q, v = np.array([0.3, 0.5, 0.7]), np.array([1.0, -2.0, 0.4])
     arm = rotated(0.7, (0.2, -0.1))
     for frame, push in (("world", np.array([2.0, -3.0])), ("body", rotated(0.7, (2.0, -3.0)))):
-        acting = Acting(m.force(frame, m["a"], (2.0, -3.0), at=(0.2, -0.1), frame=frame))
+        acting = Acting(m.force(frame, m["a"], (2.0, -3.0), on=(0.2, -0.1), frame=frame))
         Q = acting.Q(q, v)
         close(Q, [*push, arm[0] * push[1] - arm[1] * push[0]])
         assert Q @ v == pytest.approx(push @ (v[:2] + v[2] * np.array([-arm[1], arm[0]])), rel=1e-13)
         close(acting.value("force", q, v), Q)
-    turned = Acting(m.force("marker", m["a"].at((0.2, -0.1), angle=np.pi / 2), (2.0, -3.0), frame="body"))
+    turned = Acting(m.force("marker", m["a"].on((0.2, -0.1), angle=np.pi / 2), (2.0, -3.0), frame="body"))
     close(turned.Q(q)[:2], rotated(0.7 + np.pi / 2, (2.0, -3.0)))
 
 
@@ -478,7 +478,7 @@ def test_a_force_in_time_and_on_other_parts() -> None:
     laws = (kp.harmonic(2.0, 3.0), lambda t: m["k"] * t)
     close(Acting(m.force("F", m["A"], laws)).Q([0, 0], t=0.5), [2.0 * np.sin(1.5), 1.5])
     close(Acting(m.force("G", m["A"], ca.vertcat(m["k"], 1.0)), k=4.0).Q([0, 0]), [4.0, 1.0])
-    bar = Acting(m.force("H", carrier(m, "OA"), np.array([0.0, 1.0]), at=(0.3, 0.0)))
+    bar = Acting(m.force("H", carrier(m, "OA"), np.array([0.0, 1.0]), on=(0.3, 0.0)))
     share = 0.3 / np.hypot(0.4, 0.9)
     close(bar.Q(bar.start), [0, 1 - share, 0, share])
 
@@ -498,7 +498,7 @@ def test_a_torque_turns_bodies_and_bars() -> None:
 def test_loads_need_no_name() -> None:
     m = machine()
     a, b = m["a"], m["b"]
-    loads = [m.torque(a, 0.1), m.torque(a, 0.2), m.force(a, (0, -1)), m.force(b.at((1, 0)), (0, 1))]
+    loads = [m.torque(a, 0.1), m.torque(a, 0.2), m.force(a, (0, -1)), m.force(b.on((1, 0)), (0, 1))]
     loads += [m.force(part=m["A"], force=(1, 0)), m.torque("own", a, 1.0), m.torque(name="T", part=a, torque=1)]
     expected = ["torque on a", "torque on a 2", "force on a", "force on b", "force on A", "own", "T"]
     assert [e.name for e in loads] == expected
@@ -511,7 +511,7 @@ def test_loads_need_no_name() -> None:
 def test_a_user_force_can_be_a_spring_and_damper() -> None:
     m = machine()
     k = m["k"]
-    built_in = Acting(m.spring("S", m["a"].at((0.1, 0.2)), m["E"], stiffness=k, length=0.4, damping=1.3))
+    built_in = Acting(m.spring("S", m["a"].on((0.1, 0.2)), m["E"], stiffness=k, length=0.4, damping=1.3))
 
     def pull(i: Any, j: Any) -> Any:
         d = j.r - i.r
@@ -519,7 +519,7 @@ def test_a_user_force_can_be_a_spring_and_damper() -> None:
         tension = k * (length - 0.4) + 1.3 * ca.dot(d, j.v - i.v) / length
         return [tension * d / length, -tension * d / length]
 
-    own = Acting(m.user_force("U", pull, m["a"].at((0.1, 0.2)), m["E"]))
+    own = Acting(m.user_force("U", pull, m["a"].on((0.1, 0.2)), m["E"]))
     rng = np.random.default_rng(1)
     for _ in range(5):
         q, v = rng.normal(size=(2, 5))
@@ -651,20 +651,20 @@ def loaded_machine() -> kp.Mechanism:
     k, L = m["k"], m.parameter("length", 0.4)
     a, b, A, bar = m["a"], m["b"], m["A"], carrier(m, "EC")
     m.spring("S 1", m.ground, a, on_i=(L, 0), stiffness=10 * k, law=lambda length, rate: L * length**3 - k * rate)
-    m.spring("S2", a.at((0.1, 0.2)), b, law=kp.spline(*TABLE), damping=k, length=L, force=kp.harmonic(1, 2))
+    m.spring("S2", a.on((0.1, 0.2)), b, law=kp.spline(*TABLE), damping=k, length=L, force=kp.harmonic(1, 2))
     m.spring("S3", A, bar, on_j=(0.1, L), force=lambda t: k * kp.sin(t), damping=2.0)
     m.torsion_spring("T", a, bar, stiffness=2, angle=L, damping=k, law=lambda angle, rate, t: angle * rate * t)
     m.torsion_spring("T2", a, b, law=kp.spline(*TABLE), torque=kp.constant_speed(2.0))
     m.bushing("B", a, b, stiffness=(1, k), damping=3, torsion=1, torsion_damping=L, at=(0.5, 0.5), axis=(1, k))
     m.bump_stop("stop", a.x, L, 1e2, damping=k, exponent=1.5, side="above")
     m.bump_stop("angle stop", kp.angle(a, b), 0.1, 5.0)
-    m.force(a, (0, k), at=(0.1, L), frame="body")
+    m.force(a, (0, k), on=(0.1, L), frame="body")
     m.force("F", b, (kp.harmonic(1, 2), lambda t: k * t))
     m.torque(a, 0.1)
     m.torque(bar, lambda t: L * kp.sin(t), reaction=a)
     m.user_force(
         "drag", lambda i, j, p, c, s, t: [(-i.vx * t, 0, L), -k * j.v, 0, 2 * c.rate, -s.rate],
-        a, b.at((0.1, 0)), A, m["z"], kp.angle(a, b),
+        a, b.on((0.1, 0)), A, m["z"], kp.angle(a, b),
     )  # fmt: skip
     return m
 

@@ -225,7 +225,7 @@ def test_a_function_of_time_may_use_parameters() -> None:
 def test_point_driver_leads_a_point_along_a_path() -> None:
     m = kp.Mechanism("tracer")
     body = m.body("body", at=(0.0, 0.0))
-    tip = body.at((0.5, 0.0))
+    tip = body.on((0.5, 0.0))
     m.driver("turn", body.angle, kp.constant_speed(1.0))
     m.point_driver("lead", tip, kp.harmonic(0.2, 3.0), lambda t: 0.1 * t**2)
     result = m.kinematics(np.linspace(0, 1, 11))

@@ -282,7 +282,7 @@ def test_known_impulses_act_together_with_joints():
         m = kp.Mechanism("rod", gravity=(0, -G))
         rod = m.body("rod", mass, mass * length**2 / 12, at=(0, -length / 2), angle=-np.pi / 2)
         m.revolute("pin", m.ground, rod, at=(0, 0))
-        m.add(Blow("blow", rod.at((length * (strike - 0.5), 0.0)), 0.25, (0.7, 0.0)))
+        m.add(Blow("blow", rod.on((length * (strike - 0.5), 0.0)), 0.25, (0.7, 0.0)))
         result = m.simulate(0.5, tolerance=1e-10)
         (event,) = result.events
         assert abs(event.t - 0.25) < 1e-15

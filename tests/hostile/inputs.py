@@ -432,7 +432,7 @@ def parts(rng: random.Random, m: kp.Mechanism) -> Any:
     if rng.random() > hostility:
         chosen = rng.choice(things)
         if rng.random() < 0.3 and hasattr(chosen, "at"):
-            return chosen.at(pairs(rng, m))
+            return chosen.on(pairs(rng, m))
         return chosen
     return rng.choice([None, "b", 5, m, kp.Mechanism("other").body("b"), object(), *m.elements.values()])
 

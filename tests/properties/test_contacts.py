@@ -506,7 +506,7 @@ def rotor_model(held: bool) -> kp.Mechanism:
     body = m.body("rotor", 1.0, 0.1, at=(0.0, 0.0), angle=start)
     if held:
         m.revolute("O", m.ground, body, at=(0.0, 0.0))
-    m.event("near", kp.distance(m.ground.at((1.0, 0.0)), body.at((0.5, 0.0))), m.parameter("value", 1.0))
+    m.event("near", kp.distance(m.ground.on((1.0, 0.0)), body.on((0.5, 0.0))), m.parameter("value", 1.0))
     return m
 
 

@@ -239,7 +239,7 @@ def test_rotors_that_meet_now_and_then(method):
     for k, turns in enumerate((1, 2, 3, 5)):
         body = m.body(f"r{k}", 1.0, 0.1, at=(0.3 * k, 0.0), angle=half)
         m.revolute(f"O{k}", m.ground, body, at=(0.3 * k, 0.0))
-        m.event(f"e{k}", kp.distance(m.ground.at((0.3 * k + 1.0, 0.0)), body.at((0.4, 0.0))), 1.0)
+        m.event(f"e{k}", kp.distance(m.ground.on((0.3 * k + 1.0, 0.0)), body.on((0.4, 0.0))), 1.0)
         velocities[f"r{k}.omega"] = 2 * np.pi * turns
         met = spins("e", half + 1e-6, 2 * np.pi * turns, half, end)
         expected[f"e{k}"] = [(mode, t + 1e-6 / (2 * np.pi * turns)) for t, _, mode in met]

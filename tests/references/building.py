@@ -120,7 +120,7 @@ class _Builder:
         if load.part in self.points:
             self.m.force(name, part, force)
         else:
-            self.m.force(name, part, force, at=part.at_world(load.at).point, frame="body" if load.follows else "world")
+            self.m.force(name, part, force, at=load.at, frame="body" if load.follows else "world")
 
     def _torque(self, name: str, torque: Torque) -> None:
         self.m.torque(name, self.known[torque.body], self._swung(torque.torque, torque.omega))

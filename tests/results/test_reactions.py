@@ -163,7 +163,7 @@ def slider_crank(driven: bool) -> kp.Mechanism:
     m.spring("coil", m.ground, slider, on_i=(0.7, 0.1), on_j=(0, 0.01), stiffness=40, length=0.2, damping=0.8)
     m.torsion_spring("twist", crank, rod, stiffness=0.3, damping=0.02, torque=lambda t: 0.1 * kp.sin(7 * t))
     m.bushing("rubber", rod, slider, on_i=(0.1, 0), on_j=(0, 0), stiffness=(3, 5), damping=0.2, torsion=0.2)
-    m.force("push", rod, (0.2, lambda t: 0.5 * t), at=(0.02, 0.01), frame="body")
+    m.force("push", rod, (0.2, lambda t: 0.5 * t), on=(0.02, 0.01), frame="body")
     if driven:
         m.driver("motor", crank.angle, kp.harmonic(0.8, 5.0))
     else:
@@ -372,7 +372,7 @@ def test_a_pin_on_a_fixed_point_and_a_guided_point():
 def test_a_led_point_feels_two_efforts():
     m = kp.Mechanism("led", gravity=(0, -G))
     body = m.body("body", mass=2.0, inertia=0.3)
-    m.point_driver("lead", body.at((0, 0)), lambda t: kp.sin(t), lambda t: t**2)
+    m.point_driver("lead", body.on((0, 0)), lambda t: kp.sin(t), lambda t: t**2)
     res = m.simulate(1.0)
     assert close(res.array("lead.effort.x"), -2.0 * np.sin(res.t)) and close(res.array("lead.effort.y"), 2 * (2 + G))
     assert "lead.effort" not in res.names and "lead.force" not in res.names
@@ -388,10 +388,10 @@ def test_a_pin_of_ones_own_carries_what_a_pin_carries():
         m.translational("rail", m.ground, hook, axis=(1, 0))
         bob = m.body("bob", mass=0.7, inertia=0.1, at=(0.6, 0.3), angle=0.2)
         if own:
-            m.constraint("J", lambda i, j: i.r - j.r, hook.at((0.1, -0.2)), bob.at((-0.5, 0)), rows=["x", "y"])
+            m.constraint("J", lambda i, j: i.r - j.r, hook.on((0.1, -0.2)), bob.on((-0.5, 0)), rows=["x", "y"])
         else:
             m.revolute("J", hook, bob, on_i=(0.1, -0.2), on_j=(-0.5, 0))
-        m.user_force("wind", lambda p, t: (1.0 - p.vx, kp.sin(t)), bob.at((0.1, 0.2)))
+        m.user_force("wind", lambda p, t: (1.0 - p.vx, kp.sin(t)), bob.on((0.1, 0.2)))
         return m.simulate(1.0)
 
     one, two = pendulum(True), pendulum(False)

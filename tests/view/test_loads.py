@@ -24,7 +24,7 @@ def press() -> tuple[kp.Mechanism, np.ndarray]:
     m.spring("jack", m.ground.at((0.9, -0.4)), rod, force=3.0)
     m.torsion_spring("knee", crank, rod, stiffness=1.0)
     m.bushing("rubber", crank, rod, stiffness=1.0, on_i=(0.1, 0.05))
-    m.force("gas", ram, (-2.0, 0.0), at=(0.03, 0.0))
+    m.force("gas", ram, (-2.0, 0.0), on=(0.03, 0.0))
     m.force("late", ram, (0.0, kp.harmonic(-1.0, 1.0)))
     m.force("follower", rod, (0.0, 2.0), frame="body")
     m.force("none", ram, (0.0, 0.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from kempe.model import Model
 from kempe.results import Result
 from kempe.simulation.assembling import Pose
 from kempe.simulation.checkpoints import run_to_the_end
+from kempe.simulation.progress import Progress, reporting
 from kempe.simulation.running import Record
 from kempe.simulation.starting import begun
+from kempe.simulation.times import time_grid
 
 
 def simulate(
@@ -30,7 +32,7 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     audit: bool = True,
     checkpoint: str | Path | None = None,
-    progress: Callable[[float, float], None] | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> Result:
     """Simulate: the motion from assembled initial conditions, with reactions and an energy audit.
@@ -46,20 +48,24 @@ def simulate(
 
     Memory is bounded by the output grid, not by the number of steps. Ctrl-C returns what exists, with the status
     "interrupted". ``checkpoint`` names a file that is kept up to date (every half minute, and on Ctrl-C), from which
-    :func:`kempe.resume` goes on. ``progress`` is called now and then with the time reached and the end.
+    :func:`kempe.resume` goes on.
+
+    Progress is shown in a terminal and in a notebook once the work takes longer than a second; ``progress`` may be True
+    or False, or a function that is called now and then with the time reached and the end.
     """
-    machine = begun(
-        model,
-        times,
-        parameters=parameters,
-        method=method,
-        steps=steps,
-        tolerance=tolerance,
-        step=step,
-        max_step=max_step,
-        start=start,
-        velocities=velocities,
-        audit=audit,
-        options=options,
-    )
-    return run_to_the_end(machine, Record(), machine.initial(), progress, checkpoint)
+    grid = time_grid(times, steps)
+    with reporting(progress, f"'{model.name}': simulate", float(grid[0])) as report:
+        machine = begun(
+            model,
+            grid,
+            parameters=parameters,
+            method=method,
+            tolerance=tolerance,
+            step=step,
+            max_step=max_step,
+            start=start,
+            velocities=velocities,
+            audit=audit,
+            options=options,
+        )
+        return run_to_the_end(machine, Record(), machine.initial(), report, checkpoint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from kempe.model import Model
 from kempe.results import Result
 from kempe.results.provenance import versions
 from kempe.simulation.posing import Posed
+from kempe.simulation.progress import Progress, Report, reporting
 from kempe.solvers.least_squares import DENSE
 
 #: A motion is one of the mechanism's own when no larger part of the forces than this is left unbalanced.
@@ -28,6 +30,7 @@ def inverse_dynamics(
     times: float | Sequence[float] | np.ndarray | Result,
     *,
     parameters: Mapping[str, float] | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> Result:
     """Find what a driven motion takes: Phi_q^T lambda = Q - h - M a, solved for the multipliers at every time.
@@ -36,6 +39,7 @@ def inverse_dynamics(
     to :func:`kempe.kinematics`), or a Result whose motion is taken as it is. The multipliers of drivers are (less) the
     efforts they exert, those of joints the reactions. With redundant constraints the reactions are not unique: the
     smallest are returned, and the message says so; efforts of drivers that no joint repeats are unique all the same.
+    ``progress`` is as in :func:`kempe.simulate`, and a function is told how many times are done and wanted.
 
     The result has the motion and, as series, "lambda.<row>" for every constraint row, "energy.kinetic",
     "energy.potential" (of gravity), "energy.elastic", and the powers "power.dissipated" and "power.supplied".
@@ -47,12 +51,14 @@ def inverse_dynamics(
         if parameters is None:
             parameters = motion.provenance.get("parameters")
     else:
-        motion = kinematics(model, times, parameters=parameters, **options)
+        motion = kinematics(model, times, parameters=parameters, progress=progress, **options)
+    motion = _before_its_end(motion)
     posed = Posed(model, parameters)
     system = posed.system
     if [tuple(c) for c in motion.columns] != system.names:
         raise ModelError(f"this result is no motion of '{model.name}': its coordinates are others")
-    lam, repeated = _multipliers(posed, motion)
+    with reporting(progress, f"'{model.name}': inverse dynamics") as report:
+        lam, repeated = _multipliers(posed, motion, report)
     note = ""
     if repeated.all() and len(repeated):
         note = "; constraints are redundant, so of all reactions that fit the smallest are given"
@@ -62,6 +68,7 @@ def inverse_dynamics(
     energies = np.zeros((len(motion.t), 5))
     for k, t in enumerate(motion.t):
         settle(posed, at := State(motion.q[k], motion.v[k], float(t)))
+        posed.within_data(at.q, at.t, at.v)
         energies[k] = system.evaluate(system.dynamics.energy, posed.x, at.q, at.t, at.v, lam[k])
     series = {f"lambda.{row.label}": lam[:, k] for k, row in enumerate(system.rows)}
     names = ("energy.kinetic", "energy.potential", "energy.elastic", "power.dissipated", "power.supplied")
@@ -90,7 +97,15 @@ def inverse_dynamics(
     )
 
 
-def _multipliers(posed: Posed, motion: Result) -> tuple[np.ndarray, np.ndarray]:
+def _before_its_end(motion: Result) -> Result:
+    """A motion that stopped in a singular position without that position, where no forces are determined."""
+    ended = motion.events[-1].t if motion.events else None
+    if motion.success or ended is None or not len(motion.t) or motion.t[-1] != ended:
+        return motion
+    return replace(motion, t=motion.t[:-1], q=motion.q[:-1], v=motion.v[:-1], a=motion.a[:-1])
+
+
+def _multipliers(posed: Posed, motion: Result, report: Report | None) -> tuple[np.ndarray, np.ndarray]:
     """The multipliers that balance the forces at every time, and whether others would do so too then."""
     n, m = posed.system.n, posed.system.m
     lam, repeated = np.zeros((len(motion.t), m)), np.zeros(len(motion.t), dtype=bool)
@@ -113,6 +128,8 @@ def _multipliers(posed: Posed, motion: Result) -> tuple[np.ndarray, np.ndarray]:
         repeated[some] = more
         _complete(posed, motion, first, np.abs(left), BALANCED * size)
         lam[some] = found / posed.row_scale
+        if report:
+            report(first + len(found), len(lam))
     return lam, repeated
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import Pose
 from kempe.simulation.batches import Runs, simulate_designs
+from kempe.simulation.progress import Progress, reporting
 from kempe.simulation.task import new_task
 
 
@@ -30,7 +31,7 @@ def run_many(
     velocities: Mapping[str, float] | None = None,
     audit: bool = True,
     workers: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> Runs:
     """Simulate a table of designs; assembly and initial conditions follow the parameters of each.
@@ -41,12 +42,11 @@ def run_many(
     ``runs.result(3)``, and all of them together a report with sliders, ``res.report(path, family=runs)``. Everything
     else is as in :func:`kempe.simulate`, and a design gives the same digits as there. Designs run side by side on
     ``workers`` cores (default: all). A design that cannot be assembled or simulated is reported in ``reasons`` and does
-    not stop the others. Ctrl-C returns what exists.
+    not stop the others. Ctrl-C returns what exists. ``progress`` is as in :func:`kempe.simulate`, and a function is
+    told how many designs are done and wanted.
     """
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
         raise ModelError(f"workers must be a whole number of at least 1, not {shown(workers)}")
-    if progress is not None and not callable(progress):
-        raise ModelError(f"progress must be a function of the designs done and wanted, not {shown(progress)}")
     columns = _columns(model, designs)
     task = new_task(
         times,
@@ -60,7 +60,8 @@ def run_many(
         audit=audit,
         options=options,
     )
-    return simulate_designs(model, task, columns, _names(model, quantities), workers, progress)
+    with reporting(progress, f"'{model.name}': designs") as report:
+        return simulate_designs(model, task, columns, _names(model, quantities), workers, report)
 
 
 def _names(model: Model, quantities: Any) -> list[str] | None:
@@ -90,7 +91,7 @@ def _columns(model: Model, designs: Any) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {}
     for name, values in designs.items():
         columns[name] = np.atleast_1d(plain_array(values, f"the values of parameter '{name}'"))
-    model.parameter_vector(dict.fromkeys(columns, 1.0))  # all of them must exist
+    model.check_parameters(columns)
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1 or any(values.ndim != 1 for values in columns.values()) or lengths == {0}:
         raise ModelError("the columns of designs must be equally long lists of numbers")

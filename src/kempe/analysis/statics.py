@@ -394,6 +394,7 @@ class _Balance:
     def found(self, names: dict[str, int]) -> Equilibrium:
         """The equilibrium by names."""
         posed, here = self.posed, self.here
+        posed.within_data(here.q, self.t, np.zeros(len(here.q)))
         values, _ = self.reduced()
         self._held(here.lam / posed.row_scale)
         lam = self._smallest() / posed.row_scale
@@ -409,7 +410,7 @@ class _Balance:
             time=self.t,
             holding={name: float(left[k]) for name, k in names.items()},
             parameters=dict(zip(posed.model.parameters, posed.parameters.tolist(), strict=True)),
-            model=posed.model,
+            model=posed.model.kept(),
         )
 
     def _smallest(self) -> np.ndarray:

@@ -120,7 +120,7 @@ class _Drawing:
             body, at = self.bodies[int(self.rng.integers(len(self.bodies)))]
             foot = at + np.array([0.7, 0.7]) * np.sign(self.rng.uniform(-1, 1, 2))
             stiffness, damping = float(self.rng.uniform(5, 60)), float(self.rng.choice([0.0, 0.5]))
-            self.m.spring(f"spring {k}", self.m.ground.at(foot), body, stiffness=stiffness, damping=damping)
+            self.m.spring(f"spring {k}", self.m.ground.on(foot), body, stiffness=stiffness, damping=damping)
 
     def _rod(self, a: Any, b: Any) -> Any:
         """A uniform rod between two places."""

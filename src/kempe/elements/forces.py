@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Field, Source, Table, signature_of
-from kempe.elements.functions import Expression, scalar_expression
+from kempe.elements.base import DrawnSource, Element, Field, Source
+from kempe.elements.functions import Expression, arguments_of, scalar_expression
 from kempe.elements.joints import attach, between
 from kempe.elements.links import drawn_distance
 from kempe.elements.motions import Law, spline, traced
-from kempe.elements.numbers import Number, not_negative, number, unless_zero, vector
-from kempe.elements.parts import Ground, Marker, plain
+from kempe.elements.numbers import Number, evaluate, not_negative, number, unless_zero, vector
+from kempe.elements.parts import Ground, Marker, Point, plain
 from kempe.elements.planar import angle_beyond, relative_angle
 from kempe.elements.quantities import Angle, Distance, as_marker, drawn_value
+from kempe.elements.tables import Table
 from kempe.errors import ModelError
 
 
@@ -38,22 +39,26 @@ class Characteristic(Field):
 
     def __init__(self, force: Table) -> None:
         c, zero = force.coefficients, np.zeros(len(force.coefficients))
-        width = np.diff(force.breaks)
+        width = np.diff(force.axes[0].breaks)
         powers = np.arange(1, 5)
         energy = np.concatenate([[0.0], np.cumsum((c / powers * width[:, None] ** powers).sum(axis=1))])[:-1]
-        counted = Table(force.breaks, np.column_stack([zero, zero + 1.0, zero, zero]))
-        rest = Table(force.breaks, np.column_stack([energy, 0.75 * c[:, 0], c[:, 1] / 4.0, c[:, 2] / 12.0]))
-        self._tables = (force, counted, rest)
-        rest.coefficients[:, 0] -= float(self.symbolic(DrawnSource())(0.0)[0])
+        at_zero = (0.0 - force.pieces(np.zeros(1))[0, 0]) * force.values(0.0) / 4.0
+        rest = np.column_stack([energy, 0.75 * c[:, 0], c[:, 1] / 4.0, c[:, 2] / 12.0])
+        rest[:, 0] -= at_zero + Table(force.axes, rest).values(0.0)
+        self._tables = (
+            force,
+            Table(force.axes, np.column_stack([zero, zero + 1.0, zero, zero])),
+            Table(force.axes, rest),
+        )
 
-    def tables(self) -> Iterable[Table]:
-        return self._tables
+    def structure(self) -> Hashable:
+        return (Characteristic, *(table.structure() for table in self._tables))
 
     def symbolic(self, source: Source) -> Callable[[Any], tuple[Any, Any]]:
         """A function of the deformation that gives the energy and the force."""
 
         def energy(deformation: Any) -> tuple[Any, Any]:
-            force, counted, rest = (source.table(table, deformation) for table in self._tables)
+            force, counted, rest = (table(deformation) for table in self._tables)
             return counted * force / 4.0 + rest, force
 
         return energy
@@ -66,22 +71,22 @@ def characteristic(law: Any, measured: str, what: str) -> tuple[Characteristic |
     """
     if law is None:
         return None, None
-    if isinstance(law, spline):
-        if law.given["periodic"]:
+    tabulated = law.table if isinstance(law, spline) else law
+    if isinstance(tabulated, Table):
+        if tabulated.dim > 1:
+            raise ModelError(
+                f"{what}: a table of two arguments is called in a function, law=lambda s, rate: T(s, rate)"
+            )
+        if tabulated.axes[0].period:
             raise ModelError(f"{what}: the table of a spring's force must not be periodic")
-        return Characteristic(law.table), None
+        return Characteristic(tabulated), None
     if isinstance(law, (Law, ca.SX)) or not callable(law):
         raise ModelError(
             f"{what}: law must be a function law({measured}, rate) or law({measured}, rate, t), "
-            f"or kp.spline(deformations, forces), not {law!r}"
+            f"or kp.table(deformations, forces), not {law!r}"
         )
-    takes = signature_of(law)
-    if takes not in (-1, 2, 3):
-        raise ModelError(
-            f"{what}: the law takes {takes} arguments (those with a default not counted); "
-            f"it is given {measured} and rate (and the time)"
-        )
-    function = law if takes != 2 else lambda value, rate, t: law(value, rate)
+    takes = arguments_of(law, [measured, "rate"], ["t"], f"{what}: the law")
+    function = law if takes == 3 else lambda value, rate, t: law(value, rate)
     return None, scalar_expression(function, [measured, "rate", "t"], f"{what}: the law")
 
 
@@ -327,18 +332,16 @@ def _offset(i: Any, j: Any) -> tuple[Any, Any]:
 class Force(Element):
     """A force on a point of a part: two components, each a number, a law of time or a function of time.
 
-    ``at`` is the point in the part's own axes (its origin if not given). With ``frame="world"`` the components are
-    along x and y; with ``frame="body"`` they turn with the part (a follower force). A marker has a point and axes of
-    its own.
+    ``at`` is the point in the world, in the drawn pose; ``on`` gives it in the part's own axes (its origin if neither
+    is given). With ``frame="world"`` the components are along x and y; with ``frame="body"`` they turn with the part (a
+    follower force). A marker has a point and axes of its own.
     """
 
-    def __init__(self, name: str, part: Any, force: Any, *, at: Any = None, frame: str = "world") -> None:
+    def __init__(
+        self, name: str, part: Any, force: Any, *, at: Any = None, on: Any = None, frame: str = "world"
+    ) -> None:
         what = f"force '{name}'"
-        marker = as_marker(part, f"{what}: the part")
-        if at is not None:
-            if isinstance(part, Marker):
-                raise ModelError(f"{what}: the part is a marker and has its point; leave at= out")
-            marker = marker.carrier.at(at)
+        marker = _acting_on(what, part, at, on)
         if frame not in ("world", "body"):
             raise ModelError(f"{what}: frame must be 'world' or 'body', not {frame!r}")
         entries = _entries(force)
@@ -359,6 +362,24 @@ class Force(Element):
         return x.push(x.on.r, acting)
 
 
+def _acting_on(what: str, part: Any, at: Any, on: Any) -> Marker:
+    """The point of a part that a world point of the drawn pose, or one in the part's own axes, says."""
+    marker = as_marker(part, f"{what}: the part")
+    if at is None and on is None:
+        return marker
+    if isinstance(part, Marker):
+        raise ModelError(f"{what}: the part is a marker and has its point; leave {'at' if on is None else 'on'}= out")
+    if at is not None and on is not None:
+        raise ModelError(f"{what}: give at=, a world point of the drawn pose, or on=, in the part's own axes, not both")
+    if on is not None:
+        return marker.carrier.on(on)
+    if isinstance(part, Point):
+        gap = np.subtract(evaluate(vector(at, f"{what}: at")), evaluate(part.location))
+        if np.hypot(*gap) > 1e-9 * np.hypot(*evaluate(part.location)):
+            raise ModelError(f"{what}: '{part.name}' is a point, drawn elsewhere than at=; leave at= out")
+    return marker.carrier.at_world(at)
+
+
 class Torque(Element):
     """A torque on a body or bar, and the opposite one on ``reaction`` if it is given.
 
@@ -368,7 +389,7 @@ class Torque(Element):
     def __init__(self, name: str, part: Any, torque: Any, *, reaction: Any = None) -> None:
         what = f"torque '{name}'"
         on = as_marker(part, f"{what}: the part")
-        base = Ground().at((0.0, 0.0)) if reaction is None else as_marker(reaction, f"{what}: the reaction")
+        base = Ground().on((0.0, 0.0)) if reaction is None else as_marker(reaction, f"{what}: the reaction")
         if base.carrier is on.carrier:
             raise ModelError(f"{what} acts between '{on.name}' and itself")
         super().__init__(name, base=base, on=on, torque=effort(torque, f"{what}: torque"))

@@ -40,7 +40,7 @@ def attach(
         on_j = (0.0, 0.0)
 
     def world(carrier: Carrier, local: Any) -> tuple[Number, ...]:
-        r = carrier.at(local).symbolic(DrawnSource()).r
+        r = carrier.on(local).symbolic(DrawnSource()).r
         return (plain(r[0]), plain(r[1]))
 
     if at is None:
@@ -55,7 +55,7 @@ def attach(
     markers = []
     for carrier, local in ((first, on_i), (second, on_j)):
         placed = carrier.at_world(at, axis)
-        markers.append(placed if local is None else Marker(carrier, carrier.at(local).point, placed.angle))
+        markers.append(placed if local is None else Marker(carrier, carrier.on(local).point, placed.angle))
     return markers[0], markers[1]
 
 
@@ -66,7 +66,7 @@ def between(what: str, i: Any, j: Any, on_i: Any = None, on_j: Any = None) -> tu
         carrier = as_carrier(part, f"{what}: the {which} part")
         if isinstance(part, Marker) and local is not None:
             raise ModelError(f"{what}: the {which} part is a marker and has its point; leave {key}= out")
-        ends.append(part if isinstance(part, Marker) else carrier.at((0.0, 0.0) if local is None else local))
+        ends.append(part if isinstance(part, Marker) else carrier.on((0.0, 0.0) if local is None else local))
     if ends[0].carrier is ends[1].carrier:
         raise ModelError(f"{what} connects '{ends[0].name}' with itself")
     return ends[0], ends[1]
@@ -272,7 +272,7 @@ class Gear(Element):
         i, j = (part.carrier if isinstance(part, Marker) else part for part in (i, j))
         # a wheel or carrier that is the ground does not turn
         wheels = [
-            None if isinstance(part, Ground) else as_quantity(part, f"{what}: {role}")
+            None if isinstance(part, Ground) else as_quantity(_turn_of(part), f"{what}: {role}")
             for role, part in (("wheel", i), ("wheel", j), ("carrier", Ground() if carrier is None else carrier))
         ]
         turning = [list(w.parts()) for w in wheels if w is not None]
@@ -328,6 +328,11 @@ class Gear(Element):
         if x.leaning is None:
             return 0.0
         return -ca.sign(x.ratio) * x.leaning * ca.fabs(x.lam["ratio"] * (1 - x.ratio)) / distance
+
+
+def _turn_of(wheel: Any) -> Any:
+    """A body as a wheel by its angle; anything else as it is."""
+    return wheel.angle if isinstance(wheel, Body) else wheel
 
 
 def _centres(what: str, i: Any, j: Any, on_i: Any, on_j: Any) -> tuple[Marker, Marker] | None:
@@ -430,7 +435,7 @@ class RackAndPinion(Element):
         guide = base.at_world((0.0, 0.0), axis)
         # a body and the ground count their turns; for any other rack the frame does
         counting = None if frame is None and isinstance(rack, (Body, Ground)) else guide
-        origin = rack.at((0.0, 0.0)).symbolic(DrawnSource()).r
+        origin = rack.on((0.0, 0.0)).symbolic(DrawnSource()).r
         teeth = rack.at_world((plain(origin[0]), plain(origin[1])), axis)
         at, along = centre.symbolic(DrawnSource()), teeth.symbolic(DrawnSource())
         u, turned = _rolling(at, along, None if counting is None else counting.symbolic(DrawnSource()))

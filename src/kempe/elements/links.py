@@ -131,9 +131,9 @@ class RigidLink(Element):
         centre = x.points[0].r + xg * axis + yg * perpendicular(axis)
         return -mass * ca.dot(ca.vertcat(*x.gravity), centre)
 
-    def at(self, point: Any, angle: Any = 0.0) -> Marker:
+    def on(self, point: Any, angle: Any = 0.0) -> Marker:
         """A marker in the axes of the link's first two points."""
-        return self.carrier.at(point, angle)
+        return self.carrier.on(point, angle)
 
 
 def drawn_distance(a: Marker, b: Marker) -> Number:

@@ -23,9 +23,13 @@ class Carrier(Field):
         """Origin and axis of the carrier."""
         raise NotImplementedError
 
-    def at(self, point: Any, angle: Any = 0.0) -> Marker:
+    def on(self, point: Any, angle: Any = 0.0) -> Marker:
         """A marker at a point given in the carrier's own axes, its axis turned by ``angle``."""
         return Marker(self, vector(point, f"a point of '{self.name}'"), number(angle, f"an angle on '{self.name}'"))
+
+    def at(self, point: Any = (0.0, 0.0), angle: Any = 0.0) -> Marker:
+        """The name of ``on`` in version 0.1."""
+        return self.on(point, angle)
 
     def at_world(self, point: Any, axis: Any = None) -> Marker:
         """A marker at a world point of the drawn pose, its axis along a world direction of the drawn pose."""
@@ -158,7 +162,7 @@ class Point(Part, Carrier):
     def symbolic(self, source: Source) -> Any:
         return source.placed(self, self.frame(source))
 
-    def at(self, point: Any = (0.0, 0.0), angle: Any = 0.0) -> Marker:
+    def on(self, point: Any = (0.0, 0.0), angle: Any = 0.0) -> Marker:
         if any(isinstance(c, ca.SX) or c != 0 for c in vector(point, f"a point of '{self.name}'")):
             raise ModelError(f"'{self.name}' is a point: nothing can sit beside it")
         return Marker(self, (0.0, 0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import casadi as ca
 
 from kempe.elements.base import DrawnSource, Group, Source
 from kempe.elements.numbers import Number
-from kempe.elements.parts import Body, Component, Coordinate, Marker, as_carrier, plain
+from kempe.elements.parts import Component, Coordinate, Marker, Point, as_carrier, plain
 from kempe.elements.planar import angle_beyond, relative_angle
 from kempe.errors import ModelError
 
@@ -116,20 +117,39 @@ class Displacement(Quantity):
 
 def as_marker(value: Any, what: str) -> Marker:
     """A marker as it is; a body, point or bar by its origin."""
-    return value if isinstance(value, Marker) else as_carrier(value, what).at((0.0, 0.0))
+    return value if isinstance(value, Marker) else as_carrier(value, what).on((0.0, 0.0))
 
 
 def as_quantity(value: Any, what: str) -> Quantity:
-    """A quantity as it is; a coordinate by its value; a body, which turns, by its angle."""
+    """A quantity as it is; a coordinate by its value."""
     if isinstance(value, Quantity):
         return value
     if isinstance(value, (Component, Coordinate)):
         return Measure(value)
-    if isinstance(value, Body):
-        return Measure(value.angle)
+    choices = choices_of(value)
+    if choices:
+        raise ModelError(f"{what} must be one number, not all of '{value.name}'; choose {either(choices)}")
     raise ModelError(
         f"{what} must be a quantity (body.x, body.angle, joint.angle, kp.distance(a, b), a coordinate), not {value!r}"
     )
+
+
+def choices_of(value: Any) -> list[str]:
+    """The quantities of a part or element, as a user would write them after its name."""
+    if not isinstance(getattr(value, "name", None), str):
+        return []
+    if isinstance(value, Point):
+        return [f"{value.name}.{channel[0]}" for channel in value.channels]
+    kinds = (Component, Quantity)
+    found = [
+        key for key in ("x", "y", "angle", "displacement", "distance") if isinstance(getattr(value, key, None), kinds)
+    ]
+    return [f"{value.name}.{key}" for key in found]
+
+
+def either(choices: Sequence[str]) -> str:
+    """A choice in words: a, b or c."""
+    return " or ".join([", ".join(choices[:-1]), choices[-1]] if len(choices) > 1 else choices)
 
 
 def drawn_value(quantity: Quantity) -> Number:
@@ -138,7 +158,7 @@ def drawn_value(quantity: Quantity) -> Number:
 
 
 def distance(i: Any, j: Any) -> Distance:
-    """The distance between two points of parts: ``kp.distance(ram.at((0, 0)), frame)``."""
+    """The distance between two points of parts: ``kp.distance(ram.on((0, 0)), frame)``."""
     return Distance(as_marker(i, "the first end of a distance"), as_marker(j, "the second end of a distance"))
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Element, Field, Group, KernelSource, Source, check_name, signature_of
-from kempe.elements.functions import Expression, called_on_symbols
+from kempe.elements.base import Element, Field, Group, KernelSource, Source, check_name
+from kempe.elements.functions import Expression, arguments_of, called_on_symbols
 from kempe.elements.numbers import shown
 from kempe.elements.parts import Body, Carrier, Coordinate, Marker, PlacedBody, plain
 from kempe.elements.planar import Placed, angle_beyond, cross
@@ -29,15 +28,10 @@ class UserElement(Element):
         for part in parts:
             if not isinstance(part, Field):
                 raise ModelError(f"{what}: {part!r} is not a part, marker or coordinate of a model")
-        takes = signature_of(function)
-        if takes not in (-1, len(parts), len(parts) + 1):
-            raise ModelError(
-                f"{what}: the function takes {takes} arguments (those with a default not counted), "
-                f"but {len(parts)} parts were given"
-            )
+        takes = arguments_of(function, [called(part) for part in parts], ["t"], f"{what}: the function")
         super().__init__(name, parts=list(parts))
         source = KernelSource(self)
-        arguments = [self.seen(field.symbolic(source), source) for field in self.given]
+        arguments = [as_moving(field.symbolic(source), self.rates(source)) for field in self.given]
         if takes != len(parts):
             arguments.append(source.t)
         words = f"{what}: your function"
@@ -51,9 +45,9 @@ class UserElement(Element):
         assert isinstance(group, Group)
         return group.fields
 
-    def seen(self, field: Any, source: KernelSource) -> Any:
-        """A part as the function gets it."""
-        return field
+    def rates(self, source: KernelSource) -> Callable[[Any], Any]:
+        """What gives the function the rate of an expression."""
+        return source.rate
 
     def returned(self, result: Any, what: str) -> ca.SX:
         """What the function returned, as one column."""
@@ -77,7 +71,8 @@ class UserConstraint(UserElement):
     Arguments with a default keep it and do not count.
 
     A body arrives with ``x``, ``y``, ``angle`` and ``point(s)``; a marker or point with its position ``r``; a
-    coordinate as a number. Design parameters may be used from the surrounding scope.
+    coordinate or quantity as a number, which is its ``value`` too. There are no rates: a constraint holds between
+    positions. Design parameters may be used from the surrounding scope.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], *parts: Any, rows: Any = None) -> None:
@@ -94,6 +89,15 @@ class UserConstraint(UserElement):
         if len(self.rows) != n or len(set(self.rows)) != n:
             raise ModelError(f"{what}: {n} equations need {n} different row names, not {list(self.rows)}")
 
+    def rates(self, source: KernelSource) -> Callable[[Any], Any]:
+        def refused(_: Any) -> Any:
+            raise ModelError(
+                f"constraint '{self.name}': a constraint holds between positions and has no rates (vx, omega, rate); "
+                "a motion is prescribed by m.driver(...), a force that depends on rates is an m.user_force(...)"
+            )
+
+        return refused
+
     def returned(self, result: Any, what: str) -> ca.SX:
         return _flat(result if isinstance(result, (list, tuple)) else [result])
 
@@ -106,7 +110,7 @@ def _flat(values: Any) -> ca.SX:
 
 
 class Moving(PlacedBody):
-    """A body, point or marker as a user's own force sees it: where it is, and how fast it moves."""
+    """A body, point or marker as a user's function sees it: where it is, and how fast it moves."""
 
     _rate: Callable[[Any], Any]
 
@@ -128,6 +132,29 @@ class Moving(PlacedBody):
         return self._rate(self.point(local))
 
 
+class Value(ca.SX):
+    """A coordinate or quantity as a user's function sees it: a number that knows how fast it changes."""
+
+    def __init__(self, value: Any, rate: Callable[[Any], Any]) -> None:
+        super().__init__(ca.SX(value))
+        self._rate = rate
+
+    value = property(lambda self: ca.SX(self), doc="The number itself.")
+    rate = property(lambda self: self._rate(self.value), doc="How fast it changes.")
+
+
+def as_moving(field: Any, rate: Callable[[Any], Any]) -> Any:
+    """A part as a user's function gets it: where it is, and how fast it moves."""
+    if isinstance(field, Placed):
+        return Moving(field, rate)
+    return Value(field.value if isinstance(field, Seen) else field, rate)
+
+
+def called(part: Field) -> str:
+    """What stands for a part where the arguments of a function are listed."""
+    return str(getattr(part, "name", "coordinate"))
+
+
 #: How many numbers a part takes as its effort, and what they are.
 _EFFORTS = {3: "(Fx, Fy, M)", 2: "(Fx, Fy)", 1: "one number"}
 
@@ -138,10 +165,11 @@ class UserForce(UserElement):
     Arguments with a default keep it and do not count.
 
     A body arrives with ``x``, ``y``, ``angle``, ``vx``, ``vy``, ``omega``, ``point(s)`` and ``velocity(s)``; a marker,
-    point or bar with its position ``r`` and velocity ``v``; a coordinate or quantity with ``value`` and ``rate``. The
-    function returns one entry for each part, in order: (Fx, Fy, M) for a body, force at its origin and moment; (Fx, Fy)
-    for a marker, point or bar; a number for a coordinate or quantity; 0 for nothing. For a single part it returns that
-    entry. What the force does counts as supplied energy. Design parameters may be used from the surrounding scope.
+    point or bar with its position ``r`` and velocity ``v``; a coordinate or quantity as a number with a ``rate`` (its
+    ``value`` is the number itself). The function returns one entry for each part, in order: (Fx, Fy, M) for a body,
+    force at its origin and moment; (Fx, Fy) for a marker, point or bar; a number for a coordinate or quantity; 0 for
+    nothing. For a single part it returns that entry. What the force does counts as supplied energy. Design parameters
+    may be used from the surrounding scope.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], *parts: Any) -> None:
@@ -149,12 +177,6 @@ class UserForce(UserElement):
         if not parts:
             raise ModelError(f"{what} needs the parts it acts on")
         super().__init__(name, what, function, parts)
-
-    def seen(self, field: Any, source: KernelSource) -> Any:
-        if isinstance(field, Placed):
-            return Moving(field, source.rate)
-        value = field.value if isinstance(field, Seen) else field
-        return SimpleNamespace(value=value, rate=source.rate(value))
 
     def sizes(self) -> list[int]:
         """How many numbers each part takes."""

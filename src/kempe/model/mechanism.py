@@ -123,6 +123,7 @@ class MechanismModel(Model):
     def gravity(self, gravity: Any) -> None:
         values = el.vector(gravity, f"mechanism '{self.name}': gravity")
         self._own_parameters(values, "gravity")
+        self._let_go()  # (the bodies of results have this gravity)
         self._gravity.change(values)
         self._changed()
 
@@ -211,6 +212,7 @@ class MechanismModel(Model):
     torsion_spring = _adds(el.TorsionSpring)
     bushing = _adds(el.Bushing)
     bump_stop = _adds(el.BumpStop)
+    curve_contact = _adds(el.CurveContact)
     force = _may_be_unnamed(_adds(el.Force))
     torque = _may_be_unnamed(_adds(el.Torque))
     user_force = _adds(el.UserForce)

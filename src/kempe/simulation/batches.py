@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from threading import local
@@ -14,9 +14,11 @@ import numpy as np
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.results.events import Event
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
-from kempe.simulation.running import Met, Record, energies, finished, go, result, violated
+from kempe.simulation.progress import Report
+from kempe.simulation.running import Record, energies, finished, go, result, violated
 from kempe.simulation.task import Task
 from kempe.simulation.times import check_room
 from kempe.solvers import course as co
@@ -43,7 +45,7 @@ class Runs:
     values: dict[str, np.ndarray]
     ok: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
-    events: list[list[Met]] = field(default_factory=list)
+    events: list[list[Event]] = field(default_factory=list)
     model: Model | None = None
     #: The parameters that no design changed.
     standing: dict[str, float] = field(default_factory=dict)
@@ -54,6 +56,12 @@ class Runs:
         if name in self.designs:
             return self.designs[name]
         raise ModelError(f"there is no quantity '{name}' in these runs; there are {', '.join(self.values)}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values or name in self.designs
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.designs, **self.values})
 
     def __len__(self) -> int:
         return len(self.ok)
@@ -73,6 +81,7 @@ class Runs:
         own = {name: self.values[name][design][rows] for name in self.values}
         q, v, a = (np.column_stack([own[triple[k]] for triple in columns]) for k in range(3))
         changed = {name: float(values[design]) for name, values in self.designs.items()}
+        parameters = self.model.parameter_vector(self.standing | changed).tolist()
         found = Result(
             t=self.t[rows],
             q=q,
@@ -87,7 +96,7 @@ class Runs:
                 "analysis": "simulate",
                 "model": self.model.name,
                 "design": int(design),
-                "parameters": self.standing | changed,
+                "parameters": dict(zip(self.model.parameters, parameters, strict=True)),
             },
             model=self.model,
             series={name: values for name, values in own.items() if name.startswith(("lambda.", "energy."))},
@@ -123,7 +132,7 @@ class Batch:
         self.values = np.full((size, len(task.grid), len(quantities)), np.nan)
         self.ok = np.zeros(size, dtype=bool)
         self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
-        self.events: list[list[Met]] = [[] for _ in range(size)]
+        self.events: list[list[Event]] = [[] for _ in range(size)]
 
     def run(self, machine: Machine, design: int) -> None:
         """Run one design and keep what is wanted of it."""
@@ -178,7 +187,7 @@ def simulate_designs(
     columns: dict[str, np.ndarray],
     quantities: list[str] | None,
     workers: int | None,
-    progress: Callable[[int, int], None] | None,
+    progress: Report | None,
 ) -> Runs:
     """Simulate a table of designs on several threads; without ``quantities`` all that a result has is recorded."""
     first = Machine(compiled(model), task)  # (compiles what is needed, before threads ask for it)
@@ -216,8 +225,9 @@ def simulate_designs(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     histories = {name: batch.values[:, :, k] for k, name in enumerate(quantities)}
-    standing = {name: float(p.value) for name, p in model.parameters.items() if name not in columns}
-    return Runs(columns, task.grid, histories, batch.ok, batch.reasons, batch.events, model, standing)
+    free = {name: p for name, p in model.parameters.items() if p.formula is None and name not in columns}
+    standing = {name: float(p.value) for name, p in free.items()}
+    return Runs(columns, task.grid, histories, batch.ok, batch.reasons, batch.events, model.kept(), standing)
 
 
 def _check_names(batch: Batch, machine: Machine) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,15 +13,16 @@ from typing import Any
 import numpy as np
 
 from kempe.disk import as_path, check_writable, read_whole, replacing
-from kempe.elements import shown
 from kempe.errors import FileError, KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.results.events import retold, told
 from kempe.simulation import running
 from kempe.simulation.assembling import Pose
 from kempe.simulation.machine import InitialConditions, Machine
 from kempe.simulation.patience import Patience
-from kempe.simulation.running import EVENTS, Record, finished, go, result
+from kempe.simulation.progress import Progress, Report, reporting
+from kempe.simulation.running import Record, finished, go, result
 from kempe.simulation.task import new_task
 from kempe.system import compiled
 
@@ -37,12 +37,10 @@ def run_to_the_end(
     machine: Machine,
     record: Record,
     initial: InitialConditions | None,
-    progress: Callable[[float, float], None] | None = None,
+    progress: Report | None = None,
     checkpoint: str | Path | None = None,
 ) -> Result:
     """Run a machine to its end with checkpoints on the way; Ctrl-C returns what exists."""
-    if progress is not None and not callable(progress):
-        raise ModelError(f"progress must be a function of the time reached and the end, not {shown(progress)}")
     saved, trouble = monotonic(), ""
     if checkpoint is not None:
         check_writable(checkpoint)
@@ -101,7 +99,7 @@ def write_checkpoint(machine: Machine, record: Record, initial: InitialCondition
         "integrator": machine.integrator.name,
         "redundant": machine.redundant,
         "initial": None if initial is None else [initial.pose.__dict__, initial.moved, initial.changed],
-        "events": [{k: v for k, v in e.__dict__.items() if k not in ("q", "v")} for e in record.events],
+        "events": [told(event) for event in record.events],
     }
     states = np.array([np.concatenate([e.q, e.v]) for e in record.events])
     arrays = {"events": states, "grid": machine.task.grid, **_memory(machine)}
@@ -127,12 +125,12 @@ def resume(
     path: str | Path,
     *,
     checkpoint: bool = True,
-    progress: Callable[[float, float], None] | None = None,
+    progress: Progress = None,
 ) -> Result:
     """Go on with a simulation from its checkpoint file; the result covers the whole time, from the very start.
 
     ``model`` must be the same as the one the checkpoint was written for. With ``checkpoint`` the file is kept up to
-    date while the run goes on.
+    date while the run goes on. ``progress`` is as in :func:`kempe.simulate`.
     """
     about, data = read_checkpoint(path)
     system = compiled(model)
@@ -140,17 +138,18 @@ def resume(
         same = [names[0] for names in system.names] == about["coordinates"]
         what = f"the checkpoint '{path}' was written for another model ('{about['model']}')"
         raise ModelError(what + (": its coordinates are the same, its equations or numbers are not" if same else ""))
-    machine = Machine(system, new_task(data["grid"], **about["arguments"]))
-    machine.begin(np.array(about["parameters"], dtype=float))
-    machine.integrator.catch_up(machine, about["integrator"])
-    machine.redundant = about["redundant"]
-    _restore(machine, data, path)
-    record, n = Record(), system.n
-    for told, state in zip(about["events"], data["events"], strict=True):
-        record.events.append(EVENTS[told["kind"]](**told, q=state[:n], v=state[n:]))
-    start = about["initial"]
-    initial = None if start is None else InitialConditions(Pose(**start[0]), start[1], start[2])
-    return run_to_the_end(machine, record, initial, progress, path if checkpoint else None)
+    with reporting(progress, f"'{model.name}': resume", float(data["grid"][0])) as report:
+        machine = Machine(system, new_task(data["grid"], **about["arguments"]))
+        machine.begin(np.array(about["parameters"], dtype=float))
+        machine.integrator.catch_up(machine, about["integrator"])
+        machine.redundant = about["redundant"]
+        _restore(machine, data, path)
+        record, n = Record(), system.n
+        for plain, state in zip(about["events"], data["events"], strict=True):
+            record.events.append(retold(plain, system.names, state[:n], state[n:]))
+        start = about["initial"]
+        initial = None if start is None else InitialConditions(Pose(**start[0]), start[1], start[2])
+        return run_to_the_end(machine, record, initial, report, path if checkpoint else None)
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -323,6 +323,6 @@ def _announce() -> None:
     global _said
     _said = True
     text = "kempe: compiling solvers for first use on this machine (some seconds, once)"
-    if os.environ.get("KEMPE_QUIET", "") in ("", "0"):
+    if sys.stderr.isatty() and os.environ.get("KEMPE_QUIET", "") in ("", "0"):
         print(text, file=sys.stderr, flush=True)
     log.info(text)

@@ -74,6 +74,13 @@ def report_html(
     for one in (result, *others):
         if one.columns != compiled(model).names:
             raise ModelError(f"a result with other coordinates than '{model.name}' has is not a result of this model")
+    with np.errstate(invalid="ignore", over="ignore"):  # a motion may hold what is no number; the page leaves it out
+        return _of_results(model, result, others, traces, plots, title)
+
+
+def _of_results(
+    model: Model, result: Result, others: list[Result], traces: Sequence[str], plots: Sequence[str], title: str
+) -> str:
     takes = [Take(model, one) for one in (result, *others)]
     wanted = spelled_out(result, list(plots) or _default_plots(model, result, traces))
     for name in wanted:
