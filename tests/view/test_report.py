@@ -113,6 +113,17 @@ def test_a_long_motion_is_thinned_and_keeps_its_peaks_and_events():
     assert all(np.abs(times - event.t).min() <= np.abs(bare.t - event.t).min() + 1e-12 for event in bare.events)
 
 
+def test_what_is_derived_for_some_rows_is_what_the_whole_result_has():
+    model = slider_crank(driven=False)
+    model.bump_stop("stop", model["slider"].x, 0.35, 5000)
+    result = model.simulate(2.0, steps=6000, velocities={"crank.omega": 8.0})
+    page = Content(report_html(model, result))
+    rows = np.abs(result.t[:, None] - page.times()).argmin(axis=0)
+    assert len(rows) < len(result) / 2 and np.any(result.array("stop.force")) and len(result.events) > 4
+    for name in result.names:
+        assert np.array_equal(page.values(name), result.array(name)[rows].astype(np.float32)), name
+
+
 def test_events_parameters_mobility_and_settings_are_told():
     model = antiparallelogram.build()
     result = model.kinematics(antiparallelogram.TIMES, **antiparallelogram.OPTIONS)

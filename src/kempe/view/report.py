@@ -103,9 +103,7 @@ def modes_report(modes: Any, path: str | Path, *, amplitude: float = 0.15, title
     motions = [modes.motion(k, amplitude=amplitude, frames=90) for k in range(len(modes))]
     if not motions:
         raise ModelError(f"'{modes.model.name}' has no modes: nothing can move")
-    takes = [Take(modes.model, motion, _mode_label(modes, k)) for k, motion in enumerate(motions)]
-    for take in takes:  # their rows are few, and a rigid body's coordinates need no plot of their rates
-        take.loads = []
+    takes = [Take(modes.model, motion, _mode_label(modes, k), forces=False) for k, motion in enumerate(motions)]
     coordinates = {triple[0] for triple in motions[0].columns}
     wanted = [name for name in _default_plots(modes.model, motions[0], ()) if name in coordinates]
     content = {"panels": _panels(wanted), "traces": [], "chooser": {"kind": "modes"}, "forces": False}

@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,12 +72,11 @@ def as_script(value: Any) -> str:
 class Take:
     """One run as the page knows it: the rows shown, the drawing, the arrows of loads, the events."""
 
-    def __init__(self, model: Model, result: Result, label: str = "") -> None:
-        self.model, self.result, self.label = model, result, label
+    def __init__(self, model: Model, result: Result, label: str = "", forces: bool = True) -> None:
+        self.model, self.result, self.label, self.forces = model, result, label, forces
         finite = np.flatnonzero(np.isfinite(result.q).all(axis=1) & np.isfinite(result.t))
         self.rows = spread(finite, LOOKED_AT)
         self.drawing = self._drawing()
-        self.loads = loads_of(model, result) if self.drawing is not None else []
 
     def _drawing(self) -> Drawing | None:
         """None for a model without geometry."""
@@ -87,11 +87,12 @@ class Take:
 
     @property
     def numbers(self) -> int:
-        """How many numbers a row has."""
+        """How many numbers a row has, at most."""
         if self.drawing is None:
             return len(self.result.names)
         free = self.drawing.points.shape[1] - len(self.drawing.fixed)
-        return len(self.result.names) + 2 * free + 4 * self.drawing.frames.shape[1] + 5 * len(self.loads)
+        loads = 5 * len(self.model.elements) if self.forces else 0
+        return len(self.result.names) + 2 * free + 4 * self.drawing.frames.shape[1] + loads
 
     def thin(self, most: int, plotted: Sequence[str]) -> None:
         """Keep at most about so many rows: evenly chosen ones, those at events, and the extremes of what is plotted."""
@@ -107,13 +108,13 @@ class Take:
 
     def told(self, block: Block, pictures: list[dict[str, Any]]) -> dict[str, Any]:
         """The run for the page; its numbers go into the block, its picture into the list unless it is there already."""
-        result, rows = self.result, self.rows
+        result = at_rows(self.result, self.rows)
         told: dict[str, Any] = {
             "label": self.label,
             "success": bool(result.success),
             "message": result.message,
-            "t": block.add_exact(result.t[rows]),
-            "values": {name: block.add(result.array(name)[rows]) for name in result.names} if len(rows) else {},
+            "t": block.add_exact(result.t),
+            "values": {name: block.add(result.array(name)) for name in result.names} if len(result) else {},
             "events": [{"t": e.t, "kind": e.kind, "message": e.message} for e in timed(result)],
         }
         if self.drawing is not None:
@@ -124,10 +125,24 @@ class Take:
             told |= {"picture": pictures.index(picture), "free": block.add(_columns(self.drawing.points[:, free]))}
             told["frames"] = block.add(_columns(self.drawing.frames))
             told["loads"] = [
-                load | {key: block.add(_columns(load[key][rows])) for key in ("at", "force", "moment")}
-                for load in self.loads
+                load | {key: block.add(_columns(load[key])) for key in ("at", "force", "moment")}
+                for load in (loads_of(self.model, result) if self.forces else ())
             ]
         return told
+
+
+def at_rows(result: Result, rows: np.ndarray) -> Result:
+    """A result at some of its times, so that only there what is derived from it is computed."""
+    found = replace(
+        result,
+        t=result.t[rows],
+        q=result.q[rows],
+        v=result.v[rows],
+        a=result.a[rows],
+        series={name: values[rows] for name, values in result.series.items()},
+    )
+    found.derived |= {name: values[rows] for name, values in result.derived.items()}
+    return found
 
 
 def _columns(rows: np.ndarray) -> np.ndarray:
