@@ -49,7 +49,7 @@ def test_mass_and_force_are_those_written():
         ({"mass": lambda q, p: [[1, 0, 0], [0, 1, 0]]}, "2 coordinates"),
         ({"mass": lambda q, p: [[1, 0], [0]]}, "mass matrix"),
         ({"force": lambda q, v, t, p: [q.a]}, "1 entries for 2 coordinates"),
-        ({"force": lambda q, v, t: [q.a, q.b]}, "force: your function failed"),
+        ({"force": lambda q, v, t: [q.a, q.b]}, r"called with \(q, v, t, p\); yours takes \(q, v, t\)"),
         ({"constraints": lambda q, t, p: [q.c]}, "constraints: your function failed"),
         ({"constraints": lambda q, t, p: [None]}, "must be an expression"),
         ({"constraints": lambda q, t, p: [q.a + np.nan]}, "NaN"),

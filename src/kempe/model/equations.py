@@ -9,6 +9,7 @@ import casadi as ca
 
 from kempe import elements as el
 from kempe.elements.base import failed_on_symbols
+from kempe.elements.functions import arguments_of
 from kempe.elements.numbers import parameters_of
 from kempe.errors import ModelError
 from kempe.model.model import Model
@@ -98,7 +99,7 @@ def _named(symbols: ca.SX, names: Sequence[str]) -> _Names:
 def _constraints(name: str, function: Any, q: Any, t: Any, p: Any) -> tuple[list[str], ca.SX | None]:
     if function is None:
         return [], None
-    result = _called(f"equations '{name}': constraints", function, q, t, p)
+    result = _called(f"equations '{name}': constraints", "q, t, p", function, q, t, p)
     if not isinstance(result, Mapping):
         items = result if isinstance(result, (list, tuple)) else [result]
         flat = [e for item in items for e in ca.vertsplit(ca.vec(_expression(name, "constraints", item)))]
@@ -115,7 +116,7 @@ def _expression(name: str, what: str, value: Any) -> ca.SX:
 
 
 def _mass(name: str, function: Any, q: Any, p: Any, n: int) -> ca.SX:
-    result = _called(f"equations '{name}': mass", function, q, p)
+    result = _called(f"equations '{name}': mass", "q, p", function, q, p)
     try:
         matrix = (
             result if isinstance(result, ca.SX) else ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in r]) for r in result])
@@ -140,7 +141,7 @@ def _looks_symmetric(matrix: ca.SX) -> bool:
 
 
 def _force(name: str, function: Any, q: Any, v: Any, t: Any, p: Any) -> ca.SX:
-    result = _called(f"equations '{name}': force", function, q, v, t, p)
+    result = _called(f"equations '{name}': force", "q, v, t, p", function, q, v, t, p)
     items = result if isinstance(result, (list, tuple)) else [result]
     vector = ca.vertcat(ca.SX(0, 1), *[ca.vec(_expression(name, "force", item)) for item in items])
     if vector.numel() != len(q):
@@ -148,7 +149,10 @@ def _force(name: str, function: Any, q: Any, v: Any, t: Any, p: Any) -> ca.SX:
     return vector
 
 
-def _called(what: str, function: Any, *arguments: Any) -> Any:
+def _called(what: str, given: str, function: Any, *arguments: Any) -> Any:
+    """What a user's function of the ``given`` (names with commas) returns."""
+    if callable(function):
+        arguments_of(function, given.split(", "), (), f"{what}: the function")
     try:
         return function(*arguments)
     except ModelError:
