@@ -528,6 +528,20 @@ def test_hostile_names_are_shown_and_do_nothing(browser, tmp_path):
     assert row(page) == 1  # an open alert would have raised
 
 
+def test_a_notebook_shows_the_page_itself(browser, leg, tmp_path):
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!DOCTYPE html><body>{leg[0]._repr_html_()}</body>", encoding="utf-8")
+    browser.get(notebook.as_uri())
+    browser.switch_to.frame(0)
+    try:
+        wait(lambda: asked(browser, "document.body.dataset.ready == 'yes'"))
+        click(browser, "#ahead")
+        assert row(browser) == 1
+    finally:
+        browser.switch_to.default_content()
+    quiet(browser)
+
+
 def test_equations_have_plots_and_a_cursor(browser, tmp_path):
     model = equations(1.0)
     result = model.kinematics(np.arange(0, 12, 0.06), on_singular="cross", branch=1)

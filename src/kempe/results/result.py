@@ -316,9 +316,18 @@ class Result:
         """An animation of the motion; see :func:`kempe.view.animate`."""
         return VIEWS["animate"](self._known_model(), self, path, **options)
 
-    def report(self, path: str | Path, **options: Any) -> Path:
+    def report(
+        self,
+        path: str | Path,
+        *,
+        traces: Sequence[str] = (),
+        plots: Sequence[str] = (),
+        title: str = "",
+        family: Any = None,
+    ) -> Path:
         """One HTML file with an interactive animation, plots and a summary; see :func:`kempe.view.report`."""
-        return VIEWS["report"](self._known_model(), self, path, **options)
+        shown = {"traces": traces, "plots": plots, "title": title, "family": family}
+        return VIEWS["report"](self._known_model(), self, path, **shown)
 
     def __len__(self) -> int:
         return len(self.t)

@@ -22,6 +22,7 @@ from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.results.energy import PARTS
+from kempe.simulation.batches import Runs
 from kempe.system import compiled
 from kempe.view import report_sections as told
 from kempe.view.plots import channel_of, energy_colour, spelled_out
@@ -44,7 +45,7 @@ def report(
     traces: Sequence[str] = (),
     plots: Sequence[str] = (),
     title: str = "",
-    family: Any = None,
+    family: Runs | Sequence[Result] | None = None,
 ) -> Path:
     """Write the report of a result into one HTML file.
 
@@ -65,7 +66,7 @@ def report_html(
     traces: Sequence[str] = (),
     plots: Sequence[str] = (),
     title: str = "",
-    family: Any = None,
+    family: Runs | Sequence[Result] | None = None,
 ) -> str:
     """The report of a result as the text of an HTML page; see :func:`report`."""
     _one_word("traces", traces)

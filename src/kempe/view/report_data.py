@@ -15,6 +15,7 @@ from kempe.elements import Inertia, PointMass
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.simulation.batches import Runs
 from kempe.view.drawing import Drawing
 from kempe.view.geometry import drawing_of
 from kempe.view.plots import kind_of
@@ -269,10 +270,11 @@ def quantities_of(result: Result) -> list[dict[str, str]]:
     return [{"name": name, "label": label(result, name), "kind": kind_of(name)} for name in result.names]
 
 
-def family_of(family: Any) -> list[Result]:
+def family_of(family: Runs | Sequence[Result] | None) -> list[Result]:
     """The results of a family: those given, or those of the designs of runs."""
-    single = getattr(family, "result", None)
-    found = [single(k) for k in range(len(family))] if single is not None else list(family or ())
+    if isinstance(family, Runs):
+        return [family.result(k) for k in range(len(family))]
+    found = list(family or ())
     if not all(isinstance(one, Result) for one in found):
         raise ModelError("family must be what run_many(..., quantities='all') returns, or a list of results")
     return found

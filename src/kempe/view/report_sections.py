@@ -14,9 +14,7 @@ from kempe.elements.base import Field, Group, Scalar
 from kempe.errors import KempeError
 from kempe.model import Model
 from kempe.results import Result
-
-#: Rows of a list of events.
-EVENTS = 200
+from kempe.view.report_data import EVENTS
 
 
 def head(title: str, result: Result, facts: str = "") -> str:
