@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from kempe.analysis.modes import Modes
 from kempe.disk import write_whole
 from kempe.elements import Body, Point
 from kempe.errors import ModelError
@@ -82,101 +84,108 @@ def report_html(
 def _of_results(
     model: Model, result: Result, others: list[Result], traces: Sequence[str], plots: Sequence[str], title: str
 ) -> str:
-    takes = [Take(model, one) for one in (result, *others)]
     wanted = spelled_out(result, list(plots) or _default_plots(model, result, traces))
     for name in wanted:
         result.array(name)  # an unknown name is an error before anything is drawn
     _known_traces(model, traces)
-    varied = parameters_of(model, [result, *others]) if others else []
-    if others and not any(varied):
-        raise ModelError("the results of this family have all the same parameters: there is nothing to choose by")
-    content = {
-        "panels": _panels(wanted) if len(result) > 1 else [],
-        "traces": list(traces),
-        "chooser": {"kind": "parameters", "names": list(varied[0])} if others else None,
-        "forces": result.provenance.get("analysis") == "equilibrium",
-    }
-    return _page(model, result, takes, title or model.name, content, varied, wanted)
+    takes = [Take(model, one) for one in (result, *others)]
+    if others:
+        for take, values in zip(takes, parameters_of(model, [result, *others]), strict=True):
+            take.parameters = values
+        if not takes[0].parameters:
+            raise ModelError("the results of this family have all the same parameters: there is nothing to choose by")
+    return _Page(title or model.name, takes, wanted, traces=traces, chooser="parameters" if others else "").html()
 
 
-def modes_report(modes: Any, path: str | Path, *, amplitude: float = 0.15, title: str = "") -> Path:
+def modes_report(modes: Modes, path: str | Path, *, amplitude: float = 0.15, title: str = "") -> Path:
     """Write the modes of a mechanism into one HTML file: each as a motion, chosen from a list."""
     motions = [modes.motion(k, amplitude=amplitude, frames=90) for k in range(len(modes))]
     if not motions:
         raise ModelError(f"'{modes.model.name}' has no modes: nothing can move")
-    takes = [Take(modes.model, motion, _mode_label(modes, k), forces=False) for k, motion in enumerate(motions)]
     coordinates = {triple[0] for triple in motions[0].columns}
-    wanted = [name for name in _default_plots(modes.model, motions[0], ()) if name in coordinates]
-    content = {"panels": _panels(wanted), "traces": [], "chooser": {"kind": "modes"}, "forces": False}
-    head = ("mode", "kind", "Hz", "damping ratio")
-    rows = [(k, modes.kinds[k], _short(modes.hertz[k]), _short(modes.damping[k])) for k in range(len(modes))]
-    listed = told.section("Modes", told.table(head, rows))
-    named = title or f"{modes.model.name}: modes"
-    count = f"{len(modes)} mode{'s' * (len(modes) > 1)} of vibration, shown much larger than they are"
-    page = _page(modes.model, motions[0], takes, named, content, [], wanted, listed, count)
-    return ShownFile(write_whole(path, page.encode("utf-8", "replace")))
+    page = _Page(
+        title or f"{modes.model.name}: modes",
+        [Take(modes.model, motion, _mode_label(modes, k), forces=False) for k, motion in enumerate(motions)],
+        [name for name in _default_plots(modes.model, motions[0], ()) if name in coordinates],
+        chooser="modes",
+        facts=f"{len(modes)} mode{'s' * (len(modes) > 1)} of vibration, shown much larger than they are",
+        before=told.modes(modes),
+        seconds=1.6,
+    )
+    return ShownFile(write_whole(path, page.html().encode("utf-8", "replace")))
 
 
-def _short(value: float) -> str:
-    return "–" if not np.isfinite(value) else f"{value:.6g}"
-
-
-def _mode_label(modes: Any, k: int) -> str:
+def _mode_label(modes: Modes, k: int) -> str:
     still = modes.kinds[k] in ("rigid body", "unstable")
     return f"mode {k}: {modes.kinds[k] if still else f'{modes.hertz[k]:.4g} Hz'}"
 
 
-def _page(
-    model: Model,
-    result: Result,
-    takes: Sequence[Take],
-    title: str,
-    content: dict[str, Any],
-    varied: Sequence[dict[str, float]],
-    plotted: Sequence[str],
-    more: str = "",
-    facts: str = "",
-) -> str:
-    """The frame filled in: what is read as HTML, what moves as data."""
-    thinned(takes, plotted)
-    block = Block()
-    pictures: list[dict[str, Any]] = []
-    content["runs"] = [take.told(block, pictures) for take in takes]
-    for run, values in zip(content["runs"], varied, strict=False):
-        run["parameters"] = values
-    energies = {f"energy.{part}": energy_colour(f"energy.{part}") for part in (*PARTS, "total")}
-    content |= {
-        "title": title,
-        "pictures": pictures,
-        "quantities": quantities_of(result),
-        "palette": list(COLOURS),
-        "energies": energies,
-        "time": "t",
-        "force": "",
-        "seconds": 1.6 if (content["chooser"] or {}).get("kind") == "modes" else 6.0,
-    }
-    sections = [
-        more,
-        told.events(result),
-        told.energy(result),
-        told.freedom(model, result),
-        told.solver(result),
-        told.description(model, result),
-        told.provenance(result),
-    ]
-    page = files("kempe.view") / "page"
-    script = "\n".join((page / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    return Template((page / "report.html").read_text(encoding="utf-8")).substitute(
-        policy=POLICY,
-        title=escape(title),
-        style=(page / "report.css").read_text(encoding="utf-8"),
-        head=told.head(title, result, facts),
-        aside=told.values(result),
-        sections="\n".join(part for part in sections if part),
-        content=as_script(content),
-        numbers=block.packed(),
-        script=script,
-    )
+@dataclass(frozen=True)
+class _Page:
+    """What a page is made of: its runs, the first of which is told, and what is seen of them at first.
+
+    ``chooser`` says how another run is chosen, ``facts`` stands beside the status, ``before`` in front of all sections;
+    ``seconds`` is how long a run takes at the usual speed.
+    """
+
+    title: str
+    takes: list[Take]
+    plotted: list[str]
+    traces: Sequence[str] = ()
+    chooser: str = ""
+    facts: str = ""
+    before: str = ""
+    seconds: float = 6.0
+
+    def html(self) -> str:
+        """The frame filled in: what is read as HTML, what moves as data."""
+        page, block, result = files("kempe.view") / "page", Block(), self.takes[0].result
+        content = as_script(self._content(block))
+        return Template((page / "report.html").read_text(encoding="utf-8")).substitute(
+            policy=POLICY,
+            title=escape(self.title),
+            style=(page / "report.css").read_text(encoding="utf-8"),
+            head=told.head(self.title, result, self.facts),
+            aside=told.values(result),
+            sections=self._sections(),
+            content=content,
+            numbers=block.packed(),
+            script="\n".join((page / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS),
+        )
+
+    def _content(self, block: Block) -> dict[str, Any]:
+        """What the scripts are told; numbers go into the block."""
+        thinned(self.takes, self.plotted)
+        result = self.takes[0].result
+        pictures: list[dict[str, Any]] = []
+        return {
+            "title": self.title,
+            "runs": [take.told(block, pictures) for take in self.takes],
+            "pictures": pictures,
+            "quantities": quantities_of(result),
+            "time": "t",
+            "force": "",
+            "panels": _panels(self.plotted) if len(result) > 1 else [],
+            "traces": list(self.traces),
+            "chooser": {"kind": self.chooser, "names": list(self.takes[0].parameters)} if self.chooser else None,
+            "forces": result.provenance.get("analysis") == "equilibrium",
+            "palette": list(COLOURS),
+            "energies": {f"energy.{part}": energy_colour(f"energy.{part}") for part in (*PARTS, "total")},
+            "seconds": self.seconds,
+        }
+
+    def _sections(self) -> str:
+        model, result = self.takes[0].model, self.takes[0].result
+        parts = [
+            self.before,
+            told.events(result),
+            told.energy(result),
+            told.freedom(model, result),
+            told.solver(result),
+            told.description(model, result),
+            told.provenance(result),
+        ]
+        return "\n".join(part for part in parts if part)
 
 
 def _one_word(what: str, names: Sequence[str]) -> None:

@@ -75,6 +75,7 @@ class Take:
 
     def __init__(self, model: Model, result: Result, label: str = "", forces: bool = True) -> None:
         self.model, self.result, self.label, self.forces = model, result, label, forces
+        self.parameters: dict[str, float] = {}  # those by which it is chosen
         finite = np.flatnonzero(np.isfinite(result.q).all(axis=1) & np.isfinite(result.t))
         self.rows = spread(finite, LOOKED_AT)
         self.drawing = self._drawing()
@@ -112,6 +113,7 @@ class Take:
         result = at_rows(self.result, self.rows)
         told: dict[str, Any] = {
             "label": self.label,
+            "parameters": self.parameters,
             "success": bool(result.success),
             "message": result.message,
             "t": block.add_exact(result.t),

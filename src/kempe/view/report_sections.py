@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kempe.analysis.mobility import mobility
+from kempe.analysis.modes import Modes
 from kempe.elements import Carrier, Element, Marker, Part
 from kempe.elements.base import Field, Group, Scalar
 from kempe.errors import KempeError
@@ -41,6 +42,16 @@ def _without(message: str, doubts: Sequence[str]) -> str:
     for doubt in doubts:
         message = message.replace(f"; {doubt}", "")
     return message
+
+
+def modes(found: Modes) -> str:
+    """The modes with their frequencies."""
+    rows = [(k, kind, _finite(found.hertz[k]), _finite(found.damping[k])) for k, kind in enumerate(found.kinds)]
+    return section("Modes", table(("mode", "kind", "Hz", "damping ratio"), rows))
+
+
+def _finite(value: float) -> str:
+    return f"{value:.6g}" if np.isfinite(value) else "–"
 
 
 def energy(result: Result) -> str:
