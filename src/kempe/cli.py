@@ -148,6 +148,9 @@ def animate(
     file: _File,
     out: Annotated[Path, typer.Option(help="A .gif or .mp4 file, or a folder for frames.")] = Path("mechanism.gif"),
     trace: Annotated[list[str] | None, typer.Option(help="A point or body whose path is drawn.")] = None,
+    vector: Annotated[
+        list[str] | None, typer.Option(help="What is shown as an arrow: B.force, motor.effort, foot.velocity ...")
+    ] = None,
 ) -> None:
     """Animate the first analysis of a model file."""
     from kempe import running, view
@@ -160,7 +163,7 @@ def animate(
         model = running.model_from(file)
         done = running.analyse(model, document.data.analyses[0], "animation", None)
         traces = trace or document.data.outputs.traces
-        typer.echo(view.animate(model, done.result, out, trace=traces))
+        typer.echo(view.animate(model, done.result, out, trace=traces, vectors=vector or ()))
     raise typer.Exit(1 if done.error else 0)
 
 

@@ -166,6 +166,15 @@ def test_one_frame_and_none():
     assert "stuck" in Tags(page).text and Content(page).told["runs"][0]["values"] == {}
 
 
+def test_quantities_have_their_units():
+    model = slider_crank()
+    model.units = "m, kg, s"
+    page = Content(report_html(model, model.inverse_dynamics(1.0)))
+    labels = {one["name"]: one["label"] for one in page.told["quantities"]}
+    assert labels["slider.vx"] == "slider.vx (m/s)" and labels["B.force"] == "B.force (N)"
+    assert page.told["time"] == "t (s)" and page.told["force"] == "N"
+
+
 def test_inverse_dynamics_opens_with_efforts():
     model = slider_crank()
     page = Content(report_html(model, model.inverse_dynamics(1.0)))

@@ -219,6 +219,10 @@ class Part(Field):
         """Which coordinates are angles: whole turns of them are no movement."""
         return [channel[0] == "angle" for channel in self.channels]
 
+    def kinds(self) -> list[str]:
+        """What each coordinate is: a kind that ``kinds`` knows, or any other word."""
+        return ["angle" if angle else "position" for angle in self.is_angle()]
+
     def natural_scale(self) -> list[float]:
         """What counts as a movement of size one: 1 for an angle, NaN for a length (the mechanism's size decides)."""
         return [1.0 if angle else float("nan") for angle in self.is_angle()]
@@ -322,6 +326,14 @@ class Element(Sealed):
 
     def outputs(self, x: Any) -> dict[str, Any]:
         """Histories that results have of the element, by name, as expressions of coordinates, rates and time."""
+        return {}
+
+    def output_kinds(self) -> Mapping[str, str]:
+        """What its outputs are ("force", "length", see ``kinds``), by name; those left out are told by their names."""
+        return {}
+
+    def row_kinds(self) -> Mapping[str, str]:
+        """What its constraint rows measure, by name: multipliers of lengths are forces, those of angles moments."""
         return {}
 
     def switches(self, x: Any) -> list[Switch]:

@@ -95,22 +95,23 @@ def build(
 
     ``broken`` names parts that have mistakes of their own; what merely follows from them is not reported.
     """
-    data = document.data
+    data, findings = document.data, list[str]()
     if data.equations is not None:
         if data.model:
             raise ModelError(f"{document.line('equations')}: a file has either a model or equations, not both")
         model = _build_equations(document, equations)
-        findings = _add_measures(model, document, set(), _tables(document, []))
+        _collect(findings, document, ("units",), partial(setattr, model, "units", data.units))
+        findings += _add_measures(model, document, set(), _tables(document, []))
         if findings:
             raise ModelError(findings)
         return model
-    findings = []
     try:
         model = mechanism(data.name)
     except ModelError as error:
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
     tables = _tables(document, findings)
     _add_parameters(document, findings, model, tables)
+    _collect(findings, document, ("units",), partial(setattr, model, "units", data.units))
     if data.gravity is not None:
         _collect(findings, document, ("gravity",), partial(_set_gravity, model, data.gravity))
     failed = {name for name in broken if isinstance(name, str)}

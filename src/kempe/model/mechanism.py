@@ -102,14 +102,19 @@ def _named_arguments(element: Any, args: Any, kwargs: Any) -> dict[str, Any]:
 
 
 class MechanismModel(Model):
-    """A planar mechanism: parts and the joints and drivers between them."""
+    """A planar mechanism: parts and the joints and drivers between them.
+
+    ``units`` label what results show: "m, kg, s", "mm, N, s", or a mapping from kinds of quantities ("length", "force",
+    ...) to units. No number is changed by them.
+    """
 
     ground: el.Ground
 
-    def __init__(self, name: str = "mechanism", *, gravity: Any = (0.0, 0.0), dim: int = 2) -> None:
+    def __init__(self, name: str = "mechanism", *, gravity: Any = (0.0, 0.0), units: Any = None, dim: int = 2) -> None:
         if dim != 2:
             raise ModelError(f"mechanism '{name}': only planar mechanisms (dim=2) exist so far, not dim={dim!r}")
         super().__init__(name)
+        self.units = units
         self._gravity = el.Gravity(el.vector(gravity, f"mechanism '{name}': gravity"))
         vars(self)["ground"] = seal(el.Ground(), self.name)
         self._recipe: list[tuple[str, dict[str, Any]]] = []

@@ -170,6 +170,13 @@ def _terms(value: Any) -> Any:
     return [[_number(c), _quantity(q)] for c, q in value]
 
 
+def _units(value: Any) -> Any:
+    entries = [value] if isinstance(value, str) else [*value, *value.values()] if isinstance(value, dict) else [None]
+    if not all(isinstance(entry, str) for entry in entries):
+        raise ValueError("must be like m, kg, s, or a mapping like {length: mm, force: N}")
+    return value
+
+
 def _list_of(check: Any, words: str) -> Any:
     def checked(value: Any) -> Any:
         if not isinstance(value, list):
@@ -223,6 +230,7 @@ _TYPES: dict[str, Any] = {
         BeforeValidator(_forces),
         WithJsonSchema({"type": "object", "additionalProperties": _NUMBER_JSON, "minProperties": 1}),
     ],
+    "units": Annotated[Any, BeforeValidator(_units), WithJsonSchema({"type": ["string", "object"]})],
     "curve": Annotated[Any, BeforeValidator(_curve), WithJsonSchema({"type": "object"})],
     "terms": Annotated[Any, BeforeValidator(_terms), WithJsonSchema({"type": "array"})],
 }
@@ -373,6 +381,7 @@ def document_model() -> type[BaseModel]:
         "kempe": (Literal[1], ...),
         "name": (_TYPES["text"], ...),
         "gravity": (_TYPES["vector"], None),
+        "units": (_TYPES["units"], None),
         "parameters": (dict[str, float | str | ParameterSpec], Field(default_factory=dict)),
         "tables": (dict[str, TableSpec], Field(default_factory=dict)),
         "model": (list[item], Field(default_factory=list)),  # type: ignore[valid-type]

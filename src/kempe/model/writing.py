@@ -33,6 +33,8 @@ def describe(model: Model, values: Mapping[str, float] | None = None) -> dict[st
     now = {name: p.value for name, p in model.parameters.items()} | dict(values or {})
     data: dict[str, Any] = {"kempe": VERSION, "name": model.name}
     names = _TableNames(model)
+    if model.units is not None:
+        data["units"] = model.units.given
     if model.parameters:
         data["parameters"] = {name: _parameter(model, p, now[name], names) for name, p in model.parameters.items()}
     measures = {name: measure.text(model.parameters, names) for name, measure in model.measures.items()}

@@ -37,7 +37,7 @@ def as_dataset(result: Result) -> xarray.Dataset:
     """All histories over t, with status and provenance as attributes."""
     import xarray
 
-    data = {name: ("t", result.array(name)) for name in result.names}
+    data = {name: ("t", result.array(name), result.unit_attributes(name)) for name in result.names}
     attributes = {
         "kempe_result": FORMAT,
         "success": int(result.success),
@@ -52,7 +52,7 @@ def as_dataset(result: Result) -> xarray.Dataset:
     if result.initial is not None:
         start = {"moved": result.initial.moved, "changed": result.initial.changed, "text": str(result.initial)}
         attributes["initial"] = encoded(start)
-    return xarray.Dataset(data, coords={"t": result.t}, attrs=attributes)
+    return xarray.Dataset(data, coords={"t": ("t", result.t, result.unit_attributes("t"))}, attrs=attributes)
 
 
 def write_result(result: Result, path: str | Path) -> Path:

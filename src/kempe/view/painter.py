@@ -12,32 +12,37 @@ from matplotlib.patches import Polygon
 
 from kempe.view.drawing import Drawing
 from kempe.view.shapes import Shape, link_colours, shapes_of
-from kempe.view.style import PAPER, TITLE, WIDTH, Picture, quiet, tint
+from kempe.view.style import PAPER, TITLE, WIDTH, Picture, folded, quiet, tint
 
 #: Pitch circles: long and short dashes.
 DASHES = (0, (9, 2.5, 1.5, 2.5))
 
 
-def canvas(drawing: Drawing, title: str, extra: np.ndarray | None = None) -> tuple[Figure, Axes, float]:
-    """A figure that fits a drawing (and extra points), its axes, and the length of one typographic point in it."""
+def canvas(
+    drawing: Drawing, title: str, extra: np.ndarray | None = None, below: float = 0.0
+) -> tuple[Figure, Axes, float]:
+    """A figure that fits a drawing (and extra points), its axes, and the length of one typographic point in it.
+
+    ``below`` is the room under the axes, in points, for what stands there.
+    """
     low, high = drawing.box
     if extra is not None and len(extra):
         low, high = np.fmin(low, np.nanmin(extra, axis=0)), np.fmax(high, np.nanmax(extra, axis=0))
-    return sheet(low, high, title)
+    return sheet(low, high, title, below)
 
 
-def sheet(low: np.ndarray, high: np.ndarray, title: str) -> tuple[Figure, Axes, float]:
+def sheet(low: np.ndarray, high: np.ndarray, title: str, below: float = 0.0) -> tuple[Figure, Axes, float]:
     """A figure with equal axes for a part of the plane; also the length of one typographic point in it."""
     width, height = np.fmax(high - low, 1e-9 * max(float((high - low).max()), 1e-300))
     inches = min((WIDTH - 0.7) / width, 6.0 / height)
     unit = 1.0 / (72.0 * inches)
     low, high = low - 14.0 * unit, high + 14.0 * unit  # room for ground marks and names at the rim
     width, height = high - low
-    size = (max(width * inches + 0.7, 3.6), max(height * inches + 0.8, 1.8))
+    size = (max(width * inches + 0.7, 3.6), max(height * inches + 0.8, 1.8) + below / 72.0)
     figure = Picture(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-    axes.set_title(title, fontsize=TITLE)
+    axes.set_title(folded(title, size[0] - 0.5, TITLE), fontsize=TITLE)
     quiet(axes, grid=False)
     return figure, axes, unit
 

@@ -27,6 +27,7 @@ from kempe.results.energy import PARTS
 from kempe.simulation.batches import Runs
 from kempe.system import compiled
 from kempe.view import report_sections as told
+from kempe.view.labels import label_of, unit_of
 from kempe.view.plots import channel_of, energy_colour, spelled_out
 from kempe.view.report_data import Block, Take, as_script, family_of, parameters_of, quantities_of, thinned
 from kempe.view.shown import ShownFile
@@ -163,8 +164,8 @@ class _Page:
             "runs": [take.told(block, pictures) for take in self.takes],
             "pictures": pictures,
             "quantities": quantities_of(result),
-            "time": "t",
-            "force": "",
+            "time": label_of(result, "t"),
+            "force": unit_of(result, "force"),
             "panels": _panels(self.plotted) if len(result) > 1 else [],
             "traces": list(self.traces),
             "chooser": {"kind": self.chooser, "names": list(self.takes[0].parameters)} if self.chooser else None,

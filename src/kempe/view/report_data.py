@@ -18,7 +18,7 @@ from kempe.results import Result
 from kempe.simulation.batches import Runs
 from kempe.view.drawing import Drawing
 from kempe.view.geometry import drawing_of
-from kempe.view.plots import kind_of
+from kempe.view.labels import label_of
 from kempe.view.shapes import Shape, link_colours, shapes_of
 from kempe.view.style import DARK, FORCE, GREY, INK, PALE, PAPER, RUBBER
 
@@ -262,14 +262,9 @@ def _names(drawing: Drawing) -> Iterable[dict[str, Any]]:
 # --- quantities -------------------------------------------------------------------------------------------------------
 
 
-def label(result: Result, name: str) -> str:
-    """What stands at an axis for a quantity."""
-    return name
-
-
 def quantities_of(result: Result) -> list[dict[str, str]]:
-    """Every quantity that can be plotted, with what it measures."""
-    return [{"name": name, "label": label(result, name), "kind": kind_of(name)} for name in result.names]
+    """Every quantity that can be plotted, with its unit and what it measures."""
+    return [{"name": name, "label": label_of(result, name), "kind": result.kind(name)} for name in result.names]
 
 
 def family_of(family: Runs | Sequence[Result] | None) -> list[Result]:

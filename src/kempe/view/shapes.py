@@ -184,10 +184,10 @@ class _Artist:
             yield self.hatched(ends, -1.0, edge=edge, order=2.2)
         for stroke in [stroke for strokes in drawing.strokes.values() for stroke in strokes]:
             yield Shape("line", stroke, edge=DARK, width=1.1, order=2.9)
-        for shaft in drawing.arrows.values():
-            yield Shape("line", shaft, edge=FORCE, width=1.5, blunt=True, order=4.3)
-        for head in drawing.heads.values():
-            yield Shape("area", head, edge=FORCE, width=0.5, fill=FORCE, order=4.3)
+        for name, shaft in drawing.arrows.items():
+            hue = drawing.hues.get(name, FORCE)
+            yield Shape("line", shaft, edge=hue, width=1.5, blunt=True, order=4.3)
+            yield Shape("area", drawing.heads[name], edge=hue, width=0.5, fill=hue, order=4.3)
         if drawing.bushings:
             yield Shape("marks", drawing.bushings, edge=DARK, width=1.0, fill=RUBBER, size=11.0, order=3.8)
 
