@@ -22,8 +22,8 @@ from kempe.view.labels import label_of
 from kempe.view.shapes import Shape, link_colours, shapes_of
 from kempe.view.style import DARK, FORCE, GREY, INK, PALE, PAPER, RUBBER
 
-#: Numbers in all runs of a page together (four bytes each before packing), and rows of one run, at most and at least.
-NUMBERS, ROWS, FEWEST = 1_000_000, 2000, 60
+#: Numbers of one run, and of a family together (four bytes each before packing); rows of a run at most and at least.
+NUMBERS, FAMILY, ROWS, FEWEST = 1_000_000, 2_500_000, 2000, 60
 #: Rows among which those of the page are chosen, and events that are told.
 LOOKED_AT, EVENTS = 12_000, 200
 #: A drawing as wide as a page, in typographic points: hatchings are as dense as fits this.
@@ -93,7 +93,8 @@ class Take:
         if self.drawing is None:
             return len(self.result.names)
         free = self.drawing.points.shape[1] - len(self.drawing.fixed)
-        loads = 5 * len(self.model.elements) if self.forces else 0
+        acting = [e for e in self.model.elements.values() if not isinstance(e, (Inertia, PointMass))]
+        loads = 5 * len(acting) if self.forces else 0
         return len(self.result.names) + 2 * free + 4 * self.drawing.frames.shape[1] + loads
 
     def thin(self, most: int, plotted: Sequence[str]) -> None:
@@ -165,7 +166,7 @@ def timed(result: Result) -> list[Any]:
 
 def thinned(takes: Sequence[Take], plotted: Sequence[str]) -> None:
     """Leave so many rows in all runs of a page that it stays small."""
-    most = NUMBERS // max(1, sum(take.numbers for take in takes))
+    most = (NUMBERS if len(takes) == 1 else FAMILY) // max(1, sum(take.numbers for take in takes))
     for take in takes:
         take.thin(int(np.clip(most, FEWEST, ROWS)), [name for name in plotted if name in take.result.names])
 
