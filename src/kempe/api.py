@@ -24,7 +24,7 @@ def _view(name: str) -> Any:
     return call
 
 
-VIEWS.update({name: _view(name) for name in ("plot", "draw", "animate", "report", "pattern")})
+VIEWS.update({name: _view(name) for name in ("plot", "draw", "animate", "report", "modes_report", "pattern")})
 
 
 class Analyses:

@@ -83,6 +83,7 @@ def test_wrenches_do_the_work_of_the_multipliers(name):
     at = system.x_at[k] + family.at["z"]
     x[at : at + family.z.numel()] = replay._modes(k, family, system.tables_of[k])[:, 0]
     rest, residual = np.zeros(system.n), system.dynamics.residual
+    system.dynamics.put_first_modes(x, q, 0.0, rest)
     expected = np.array(
         [-system.evaluate(residual, x, q, 0.0, rest, lam, rest)[: system.n] for lam in replay.states.multipliers]
     )

@@ -93,6 +93,7 @@ class _Motion:
     def run(self) -> Result:
         posed, t0 = self.posed, float(self.grid[0])
         enough_drivers(posed, t0)
+        posed.x[posed.system.closed] = 1.0
         q = assembled(posed, t0)
         self.row_scale = posed.row_scale
         self.before = co.new_state(posed.system.n)
@@ -439,7 +440,7 @@ class _Motion:
 
     def _within_data(self) -> None:
         """Refuse a motion during which a table was read beyond its data; what came before is in the error."""
-        for k, t in enumerate(self.grid[: self.k]):
+        for k, t in enumerate(self.grid[: self.k] if self.posed.system.watches else ()):
             wrong = self.posed.system.outside_data(self.posed.x.copy(), self.Q[k], float(t), self.V[k])
             if wrong:
                 self.k, message = k, f"{wrong[0]}, and the motion has left them at t = {t:.10g}"

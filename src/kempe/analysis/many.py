@@ -19,7 +19,7 @@ from kempe.simulation.task import new_task
 def run_many(
     model: Model,
     designs: Mapping[str, Any] | Sequence[Mapping[str, float]],
-    quantities: Sequence[str],
+    quantities: Sequence[str] | str,
     times: float | Sequence[float] | np.ndarray,
     *,
     steps: int = 200,
@@ -38,10 +38,12 @@ def run_many(
 
     ``designs`` maps parameter names to equally long columns, or is a list of mappings. ``quantities`` are any names
     that a result has: coordinates, velocities, accelerations, multipliers ("lambda.B.x"), energies, reactions
-    ("B.force"), outputs of elements. Everything else is as in :func:`kempe.simulate`, and a design gives the same
-    digits as there. Designs run side by side on ``workers`` cores (default: all). A design that cannot be assembled
-    or simulated is reported in ``reasons`` and does not stop the others. Ctrl-C returns what exists. ``progress`` is as
-    in :func:`kempe.simulate`, and a function is told how many designs are done and wanted.
+    ("B.force"), outputs of elements; ``"all"`` stands for all of them, and then every design is a result of its own,
+    ``runs.result(3)``, and all of them together a report with sliders, ``res.report(path, family=runs)``. Everything
+    else is as in :func:`kempe.simulate`, and a design gives the same digits as there. Designs run side by side on
+    ``workers`` cores (default: all). A design that cannot be assembled or simulated is reported in ``reasons`` and does
+    not stop the others. Ctrl-C returns what exists. ``progress`` is as in :func:`kempe.simulate`, and a function is
+    told how many designs are done and wanted.
     """
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
         raise ModelError(f"workers must be a whole number of at least 1, not {shown(workers)}")
@@ -59,11 +61,13 @@ def run_many(
         options=options,
     )
     with reporting(progress, f"'{model.name}': designs") as report:
-        return simulate_designs(model, task, columns, _names(quantities), workers, report)
+        return simulate_designs(model, task, columns, _names(model, quantities), workers, report)
 
 
-def _names(quantities: Any) -> list[str]:
-    """The names of what is recorded."""
+def _names(model: Model, quantities: Any) -> list[str] | None:
+    """The names of what is recorded; None for all there is."""
+    if isinstance(quantities, str) and quantities == "all" and "all" not in model.parts:
+        return None
     if isinstance(quantities, str):
         return [quantities]
     names = list(quantities) if isinstance(quantities, Iterable) else [quantities]
@@ -88,6 +92,9 @@ def _columns(model: Model, designs: Any) -> dict[str, np.ndarray]:
     for name, values in designs.items():
         columns[name] = np.atleast_1d(plain_array(values, f"the values of parameter '{name}'"))
     model.check_parameters(columns)
+    for parameter in (model.parameters[name] for name in columns):
+        if parameter.formula is not None:
+            raise ModelError(f"parameter '{parameter.label}' {parameter.follows}")
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1 or any(values.ndim != 1 for values in columns.values()) or lengths == {0}:
         raise ModelError("the columns of designs must be equally long lists of numbers")

@@ -61,6 +61,20 @@ class Mobility:
     def __str__(self) -> str:
         return self.message
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        facts = {
+            "degrees of freedom": self.dof,
+            "driven": self.drivers,
+            "coordinates": self.coordinates,
+            "constraints": self.constraints,
+            "Gruebler count": self.gruebler,
+            "redundant": sum(d.permanent for d in self.redundant),
+        }
+        rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in facts.items())
+        return f"<table>{rows}</table><p>{escape(self.message)}</p>"
+
 
 def constraint_rank(J: np.ndarray, scale: np.ndarray, row_scale: np.ndarray) -> tuple[int, float, Any]:
     """Rank of a scaled Jacobian, the gap that separates zero from nonzero, and its singular value decomposition."""

@@ -17,7 +17,7 @@ from kempe.analysis.tangents import State, explicit
 from kempe.elements import plain_number
 from kempe.errors import ModelError
 from kempe.model import Model
-from kempe.results import Result
+from kempe.results import VIEWS, Result
 from kempe.simulation.assembling import Pose, close, coordinate_index, pose_array
 from kempe.simulation.posing import Posed
 
@@ -130,6 +130,15 @@ class Modes:
             self.kinds[k] if self.kinds[k] in ("rigid body", "unstable") else f"{self.hertz[k]:.4g} Hz"
         )
         return motion.animate(path, **{"seconds": 1.5, "title": title, **options})
+
+    def report(self, path: str | Path, *, amplitude: float = 0.15, title: str = "") -> Path:
+        """All modes in one HTML file, each moving, chosen from a list; see :func:`kempe.view.report`."""
+        return VIEWS["modes_report"](self, path, amplitude=amplitude, title=title)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.table())}</pre>"
 
     def __str__(self) -> str:
         return self.table()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csc_matrix
@@ -14,6 +15,7 @@ from kempe.analysis.tangents import LOAD_ITERATIONS, State, explicit
 from kempe.elements import plain_number
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
+from kempe.results import VIEWS, Result
 from kempe.simulation.assembling import (
     CLOSED,
     Pose,
@@ -26,6 +28,7 @@ from kempe.simulation.assembling import (
 )
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt
+from kempe.system import compiled
 
 #: An eigenvalue of the stiffness below this fraction of the forces and stiffnesses at work counts as zero.
 NEUTRAL = 1e-11
@@ -51,6 +54,7 @@ class Equilibrium:
     time: float = 0.0
     holding: dict[str, float] = field(default_factory=dict)
     parameters: dict[str, float] = field(default_factory=dict)
+    model: Model | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> float:
         for table in (self.multipliers, self.pose.values):
@@ -58,10 +62,45 @@ class Equilibrium:
                 return table[name]
         raise ModelError(f"an equilibrium has no '{name}'; it has {', '.join([*self.pose.values, *self.multipliers])}")
 
+    @property
+    def kind(self) -> str:
+        """Whether it is "stable", "indifferent" or "unstable"."""
+        return "stable" if self.stable else "indifferent" if self.stiffness == 0 else "unstable"
+
+    def result(self) -> Result:
+        """The pose as a result of one instant: to be drawn, or asked for reactions."""
+        if self.model is None:
+            raise ModelError("this equilibrium does not know its model")
+        q = self.pose.q[None]
+        held = "".join(f"; holding {name} takes {effort:.6g}" for name, effort in self.holding.items())
+        return Result(
+            t=np.array([self.time]),
+            q=q,
+            v=np.zeros_like(q),
+            a=np.zeros_like(q),
+            columns=list(compiled(self.model).names),
+            status=f"{self.kind} equilibrium",
+            message=("nothing can move" if np.isinf(self.stiffness) else f"smallest stiffness {self.stiffness:.4g}")
+            + held,
+            provenance={"model": self.model.name, "analysis": "equilibrium", "parameters": dict(self.parameters)},
+            model=self.model,
+            series={f"lambda.{label}": np.array([value]) for label, value in self.multipliers.items()},
+        )
+
+    def report(self, path: str | Path, *, title: str = "") -> Path:
+        """One HTML file with the mechanism at rest and the forces that keep it there; see :func:`kempe.view.report`."""
+        return VIEWS["report"](self.model, self.result(), path, title=title)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(f"<tr><td>{escape(name)}</td><td>{x:.6g}</td></tr>" for name, x in self.pose.values.items())
+        head = f"{self.kind} equilibrium, smallest stiffness {self.stiffness:.4g}"
+        return f"<p>{head}</p><table><tr><th>coordinate</th><th>value</th></tr>{rows}</table>"
+
     def __str__(self) -> str:
-        kind = "stable" if self.stable else "indifferent" if self.stiffness == 0 else "unstable"
         where = ", ".join(f"{name} = {value:.6g}" for name, value in list(self.pose.values.items())[:12])
-        return f"{kind} equilibrium (smallest stiffness {self.stiffness:.4g}): {where}"
+        return f"{self.kind} equilibrium (smallest stiffness {self.stiffness:.4g}): {where}"
 
 
 def equilibrium(
@@ -371,6 +410,7 @@ class _Balance:
             time=self.t,
             holding={name: float(left[k]) for name, k in names.items()},
             parameters=dict(zip(posed.model.parameters, posed.parameters.tolist(), strict=True)),
+            model=posed.model.kept(),
         )
 
     def _smallest(self) -> np.ndarray:

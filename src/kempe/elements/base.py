@@ -286,6 +286,8 @@ class Element(Sealed):
     rows: tuple[str, ...] = ()
     #: For rows that are not always in force: the modes in which they are.
     row_modes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    #: Of these the rows that hold in kinematics, where no force can open them.
+    closed_rows: ClassVar[tuple[str, ...]] = ()
     #: True where the equations are M a = Q as written, the velocity terms of a varying M included in Q by the user.
     newtonian: ClassVar[bool] = False
     #: The modes of an element that switches; the mode is part of the state.

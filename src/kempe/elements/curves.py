@@ -138,6 +138,7 @@ class Contact(Element):
             self.rows = ("contact", "tangent")
             self.modes = ("free", "touching")  # type: ignore[misc]
             self.row_modes = {"contact": ("touching",)}  # type: ignore[misc]
+            self.closed_rows = ("contact",)  # type: ignore[misc]
             f |= {"restitution": bounce, "near": NEAR * _extent(profile)}
         super().__init__(name, base=base, profile=profile, s=contact, follower=target, **f)
 

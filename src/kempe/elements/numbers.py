@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from kempe.elements.readings import Staged, is_piece, places_of, readings_in
+from kempe.elements.readings import Staged, is_piece, places_of, readings_in, substituted
 from kempe.errors import ModelError
 
 #: A number in a model: a float, or a CasADi scalar made of design parameters.
@@ -47,6 +47,7 @@ class Parameter(ca.SX):
         self._label = name
         self.bounds = bounds
         self._formula: ca.SX | None = None
+        self._unfolded: ca.SX | None = None
         if isinstance(value, ca.SX) and not value.is_constant():
             self._formula = ca.SX(number(value, f"parameter '{name}': the value"))
             if bounds is not None:
@@ -100,6 +101,15 @@ class Parameter(ca.SX):
     def formula(self) -> ca.SX | None:
         """The expression of other parameters that it follows; None for one that has a value of its own."""
         return self._formula
+
+    @property
+    def unfolded(self) -> ca.SX:
+        """Its formula in parameters that have values of their own; itself where it has one."""
+        if self._formula is None:
+            return ca.SX(self)
+        if self._unfolded is None:
+            self._unfolded = unfolded(self._formula)
+        return self._unfolded
 
     @property
     def follows(self) -> str:
@@ -164,12 +174,21 @@ def parameters_of(expression: ca.SX, own: ca.SX, what: str) -> list[Parameter]:
         raise ModelError(f"{what}: {error}") from None
 
 
+def unfolded(expression: ca.SX) -> ca.SX:
+    """An expression with the formulas of parameters that follow from others in their place."""
+    derived = [p for p in parameters_in([expression]) if p.formula is not None]
+    if not derived:
+        return expression
+    return substituted([expression], [ca.SX(p) for p in derived], [p.unfolded for p in derived])[0]
+
+
 def evaluate(expressions: Sequence[Number]) -> np.ndarray:
     """The present values of some numbers."""
     if not any(isinstance(e, ca.SX) for e in expressions):
         return np.array(expressions, dtype=float)
-    parameters = parameters_in(expressions)
-    numbers, column = np.array([p.value for p in parameters]), ca.vertcat(*[ca.SX(e) for e in expressions])
+    column = unfolded(ca.vertcat(*[ca.SX(e) for e in expressions]))
+    parameters = parameters_in([column])
+    numbers = np.array([p.value for p in parameters])
     if not readings_in([column]):
         values = ca.substitute([column], [ca.SX(p) for p in parameters], [ca.SX(n) for n in numbers])[0]
         return np.array(ca.DM(values), dtype=float).ravel()

@@ -70,10 +70,14 @@ def _place(table: Any, arguments: Sequence[ca.SX]) -> tuple[int, ...]:
     return (id(table), *(a.element_hash() for a in arguments))
 
 
+def _reading(table: Any, arguments: Sequence[ca.SX]) -> Reading:
+    """A table read at a place, once."""
+    return _by_place.get(_place(table, arguments)) or Reading(table, arguments)
+
+
 def read(table: Any, arguments: Sequence[ca.SX]) -> ca.SX:
-    """The value of a table at expressions; the same place is read once."""
-    known = _by_place.get(_place(table, arguments))
-    return (Reading(table, arguments) if known is None else known).value
+    """The value of a table at expressions."""
+    return _reading(table, arguments).value
 
 
 def readings_in(expressions: Iterable[Any]) -> list[Reading]:
@@ -108,10 +112,9 @@ def substituted(expressions: Sequence[ca.SX], old: Sequence[ca.SX], new: Sequenc
     """Expressions with symbols replaced, in the arguments of tables too: those are read at the new place."""
     old, new = list(old), [ca.SX(n) for n in new]
     for reading in readings_in(expressions):
-        arguments = ca.substitute(reading.arguments, old, new)
-        moved = Reading(reading.table, arguments) if _place(reading.table, arguments) not in _by_place else None
+        moved = _reading(reading.table, ca.substitute(reading.arguments, old, new))
         old.append(reading.piece)
-        new.append((moved or _by_place[_place(reading.table, arguments)]).piece)
+        new.append(moved.piece)
     return list(ca.substitute([ca.SX(e) for e in expressions], old, new))
 
 
@@ -127,23 +130,26 @@ class Staged:
 
     def __call__(self, *values: Any) -> list[np.ndarray]:
         """The outputs for inputs of one column, or of many."""
-        columns = max((np.atleast_2d(np.asarray(v).T).shape[0] for v in values), default=1)
-        pieces = np.zeros((self._outputs.size1_in(self._outputs.n_in() - 1), columns))
-        for _ in range(self._levels):
-            arguments = np.array(self._arguments(*values, pieces), dtype=float)
-            pieces = looked_up([reading.table for reading in self.readings], arguments)
-        found = self._outputs(*values, pieces)
+        found = self._outputs(*values, self._looked_up(values)[0])
         return [np.array(e, dtype=float) for e in (found if isinstance(found, (tuple, list)) else [found])]
 
     def outside(self, *values: Any) -> list[str]:
         """What is read beyond the data of a table that does not allow it, in words."""
         if not self.readings:
             return []
-        pieces = np.zeros(self._outputs.size1_in(self._outputs.n_in() - 1))
+        return outside_data([reading.table for reading in self.readings], self._looked_up(values)[1].ravel())
+
+    def _looked_up(self, values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """The pieces that hold, and the arguments at which the tables are read."""
+        columns = max((np.atleast_2d(np.asarray(v).T).shape[0] for v in values), default=1)
+        pieces, arguments = (
+            np.zeros((self._outputs.size1_in(self._outputs.n_in() - 1), columns)),
+            np.zeros((0, columns)),
+        )
         for _ in range(self._levels):
             arguments = np.array(self._arguments(*values, pieces), dtype=float)
             pieces = looked_up([reading.table for reading in self.readings], arguments)
-        return outside_data([reading.table for reading in self.readings], arguments.ravel())
+        return pieces, arguments
 
     @property
     def said(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Field, Source
+from kempe.elements.base import Field, Source, check_name
 from kempe.elements.numbers import plain_array, shown
 from kempe.elements.readings import SLACK, read
 from kempe.elements.sealing import Sealed
@@ -56,7 +56,9 @@ class Table(Field):
         self.coefficients = np.ascontiguousarray(coefficients, dtype=float).reshape(*shape, 4 ** len(shape))
         self.outside, self.name = outside, name
         said = [self.coefficients, *(axis.breaks for axis in axes), np.array([axis.period for axis in axes])]
-        self.key = hashlib.sha256(b"".join(a.tobytes() for a in said) + f"{shape} {outside}".encode()).hexdigest()
+        self.key = hashlib.sha256(
+            b"".join(a.tobytes() for a in said) + f"{shape} {outside} {name}".encode()
+        ).hexdigest()
 
     @property
     def dim(self) -> int:
@@ -139,6 +141,8 @@ class Table(Field):
         if any(isinstance(a, ca.SX) for a in x):
             return self._read([ca.SX(a) for a in x])
         given = [plain_array(a, f"{self.called}: the argument") for a in x]
+        if not all(np.isfinite(a).all() for a in given):
+            raise ModelError(f"{self.called} is read at a number that is not finite")
         wrong = self.beyond(*given)
         if wrong:
             raise ModelError(f"{wrong[0]} (outside='hold' or 'extrapolate' would allow it)")
@@ -267,7 +271,7 @@ class table(Table):
         outside: str = "error",
         name: str = "",
     ) -> None:
-        what = f"table '{name}'" if name else "table"
+        what = f"table '{check_name(name, 'table')}'" if name else "table"
         if kind not in ("cubic", "linear"):
             raise ModelError(f"{what}: kind must be 'cubic' or 'linear', not {shown(kind)}")
         dim = 1 if z is None else 2

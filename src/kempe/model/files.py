@@ -21,12 +21,13 @@ from kempe.elements.quantities import Angle, Displacement, Distance
 from kempe.elements.readings import readings_in, substituted
 from kempe.errors import FileError, ModelError
 from kempe.model import own_elements
+from kempe.model.declared import add_parameters, parameters_as_functions, tables_of
 from kempe.model.documents import Document, validation_findings
 from kempe.model.equations import EquationsModel
-from kempe.model.expressions import FUNCTIONS, mentioned, parse
+from kempe.model.expressions import mentioned, parse
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
-from kempe.model.schema import MEASURED, VERSION, ParameterSpec, document_model, role
+from kempe.model.schema import MEASURED, VERSION, document_model, role
 from kempe.model.writing import describe, plain, text_of
 from kempe.model.yaml_lines import LARGEST, load_yaml
 
@@ -113,7 +114,8 @@ def build(
             raise ModelError(f"{document.line('equations')}: a file has either a model or equations, not both")
         model = _build_equations(document, equations)
         _collect(findings, document, ("units",), partial(setattr, model, "units", data.units))
-        findings += _add_measures(model, document, set(), _tables(document, []))
+        tables = tables_of(data, Path(document.where).parent, partial(_collect, [], document))  # (told before)
+        findings += _add_measures(model, document, set(), tables)
         if findings:
             raise ModelError(findings)
         return model
@@ -121,8 +123,9 @@ def build(
         model = mechanism(data.name)
     except ModelError as error:
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
-    tables = _tables(document, findings)
-    _add_parameters(document, findings, model, tables)
+    attempt = partial(_collect, findings, document)
+    tables = tables_of(data, Path(document.where).parent, attempt)
+    add_parameters(data.parameters, model, tables, attempt)
     _collect(findings, document, ("units",), partial(setattr, model, "units", data.units))
     if data.gravity is not None:
         _collect(findings, document, ("gravity",), partial(_set_gravity, model, data.gravity))
@@ -177,79 +180,6 @@ def _collect(findings: list[str], document: Document, path: tuple[Any, ...], act
         findings += [f"{document.line(*path)}: {finding}" for finding in error.findings]
         return False
     return True
-
-
-def _add_parameters(document: Document, findings: list[str], model: Model, tables: Mapping[str, el.Table]) -> None:
-    """The parameters of a file: those that are numbers, then those that follow, each behind what it follows."""
-    given = document.data.parameters
-    order: list[str] = []
-    if _collect(findings, document, ("parameters",), lambda: order.extend(_in_order(given, tables))):
-        for name in order:
-            _collect(
-                findings, document, ("parameters", name), partial(_add_parameter, model, name, given[name], tables)
-            )
-
-
-def _in_order(given: Mapping[str, Any], tables: Mapping[str, el.Table]) -> list[str]:
-    """The names of parameters, each behind those it is made of; a circle is named."""
-    symbols = {name: named_symbol(name) for name in given}
-    label = {symbol.element_hash(): name for name, symbol in symbols.items()}
-
-    def needs(name: str) -> list[str]:
-        value = _value_of(given[name])
-        try:
-            expression = parse(value, {**tables, **symbols}) if isinstance(value, str) else ca.SX(value)
-        except ModelError:  # told, with its line, when it is added: behind the others, so that it is compared with them
-            return [other for other in given if not isinstance(_value_of(given[other]), str)]
-        read = [argument for reading in readings_in([expression]) for argument in reading.arguments]
-        found = [label.get(s.element_hash()) for e in (expression, *read) for s in ca.symvar(e)]
-        return [each for each in dict.fromkeys(found) if each is not None]
-
-    order: list[str] = []
-
-    def visit(name: str, way: list[str]) -> None:
-        if name in way:
-            circle = " -> ".join([*way[way.index(name) :], name])
-            raise ModelError(f"parameters follow from each other in a circle: {circle}")
-        if name not in order:
-            for other in needs(name):
-                visit(other, [*way, name])
-            order.append(name)
-
-    for name in given:
-        visit(name, [])
-    return order
-
-
-def _value_of(given: Any) -> Any:
-    return given.value if isinstance(given, ParameterSpec) else given
-
-
-def _add_parameter(model: Model, name: str, given: Any, tables: Mapping[str, el.Table]) -> None:
-    value = _value_of(given)
-    if isinstance(value, str):
-        try:
-            value = parse(value, {**tables, **model.parameters})
-        except ModelError as error:
-            raise ModelError(f"parameter '{name}': {error}") from None
-    model.parameter(name, value, given.bounds if isinstance(given, ParameterSpec) else None)
-
-
-def _tables(document: Document, findings: list[str]) -> dict[str, el.Table]:
-    """The tables of a file by name."""
-    found: dict[str, el.Table] = {}
-
-    def make(name: str, spec: Any) -> None:
-        el.check_name(name, "table")
-        if name in document.data.parameters:
-            raise ModelError(f"the name '{name}' is already taken by a parameter")
-        if name in FUNCTIONS:
-            raise ModelError(f"a table cannot be called '{name}', which is a function of expressions")
-        found[name] = el.table(**dict(spec), name=name)
-
-    for name, spec in document.data.tables.items():
-        _collect(findings, document, ("tables", name), partial(make, name, spec))
-    return found
 
 
 def _set_gravity(model: MechanismModel, given: Any) -> None:
@@ -454,12 +384,11 @@ def _build_equations(document: Document, make: Callable[..., Any]) -> Any:
     data = document.data
     spec = data.equations
     findings: list[str] = []
-    tables = _tables(document, findings)
-    order: list[str] = []
-    _collect(findings, document, ("parameters",), lambda: order.extend(_in_order(data.parameters, tables)))
+    attempt = partial(_collect, findings, document)
+    tables = tables_of(data, Path(document.where).parent, attempt)
+    parameters = parameters_as_functions(data.parameters, tables, attempt)
     if findings:
         raise ModelError(findings)
-    parameters = {name: _following(_value_of(data.parameters[name]), tables, order[:k]) for k, name in enumerate(order)}
 
     def expression(text: Any, q: Any, p: Any, own: Mapping[str, Any], **more: Any) -> Any:
         known = {**dict(zip(spec.coordinates, q, strict=True)), **dict(zip(parameters, p, strict=True))}
@@ -480,10 +409,3 @@ def _build_equations(document: Document, make: Callable[..., Any]) -> Any:
         return make(data.name, spec.coordinates, parameters=parameters, **options)
     except ModelError as error:
         raise ModelError([f"{document.line('equations')}: {finding}" for finding in error.findings]) from None
-
-
-def _following(value: Any, tables: Mapping[str, el.Table], before: list[str]) -> Any:
-    """The value of a parameter, or the function of those before it that its text says."""
-    if not isinstance(value, str):
-        return value
-    return lambda p: parse(value, {**tables, **{name: p[name] for name in before}})

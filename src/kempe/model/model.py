@@ -11,7 +11,7 @@ import numpy as np
 
 from kempe.elements import Element, Parameter, Part, check_name, parameters_in, plain_number, shown, trace
 from kempe.elements.numbers import LARGEST
-from kempe.elements.readings import Staged, substituted
+from kempe.elements.readings import Staged
 from kempe.elements.sealing import Shelf, seal
 from kempe.errors import ModelError
 from kempe.model.measures import Measure, measured, written
@@ -206,11 +206,7 @@ class Model:
         """The values of all parameters where some follow from others."""
         everything = list(self.parameters.values())
         free = [p for p in everything if p.formula is None]
-        known = [ca.SX(p) for p in everything]
-        formulas: list[ca.SX] = []
-        for p in everything:  # what a formula is made of comes before it
-            formulas += [ca.SX(p)] if p.formula is None else substituted([p.formula], known[: len(formulas)], formulas)
-        staged = Staged([ca.vertcat(ca.SX(0, 1), *map(ca.SX, free))], [ca.vertcat(*formulas)])
+        staged = Staged([ca.vertcat(ca.SX(0, 1), *map(ca.SX, free))], [ca.vertcat(*(p.unfolded for p in everything))])
         numbers = np.array([float(values.get(p.label, p.value)) for p in free])
         wrong = staged.outside(numbers)
         if wrong:

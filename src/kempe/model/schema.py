@@ -311,10 +311,11 @@ class ParameterSpec(Strict):
 
 
 class TableSpec(Strict):
-    """A table: what ``kp.table`` takes. Expressions call it by its name."""
+    """A table: what ``kp.table`` takes, or two columns of a CSV ``file``. Expressions call it by its name."""
 
-    x: list[float]
-    y: list[float]
+    x: list[float] | str
+    y: list[float] | str
+    file: str | None = None
     z: list[list[float]] | None = None
     kind: Literal["cubic", "linear"] = "cubic"
     periodic: bool | list[bool] = False

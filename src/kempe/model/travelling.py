@@ -123,4 +123,6 @@ def unpacked(kind: type, packed: Packed) -> Any:
     unpacker = _Unpacker(packed)
     vars(model).update(unpacker.load())
     unpacker.load()  # readings of tables, which make themselves known
+    for parameter in model.parameters.values():
+        parameter.unfolded  # noqa: B018 (in order, so that none has to wait for many others)
     return model

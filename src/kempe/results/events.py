@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,17 @@ class Event:
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self.values, **self.rates})
+
+
+class Events(list[Event]):
+    """The events of a motion in order, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>no events</p>"
+        cells = [(f"{event.t:.6g}", event.kind, event.message) for event in self]
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+        return f"<table><tr><th>t</th><th>kind</th><th>what happens</th></tr>{rows}</table>"
 
 
 @dataclass(frozen=True, kw_only=True)

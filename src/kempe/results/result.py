@@ -20,7 +20,7 @@ from kempe.model import Model
 from kempe.model.measures import Measure, written
 from kempe.model.units import Units
 from kempe.results.energy import PARTS, Energies
-from kempe.results.events import Event
+from kempe.results.events import Event, Events
 from kempe.results.keeping import as_dataset, read_result, write_result
 from kempe.results.kinds import declared_kinds, kind_by_name
 from kempe.results.reactions import Loads, Reaction
@@ -86,6 +86,7 @@ class Result:
     _system: System | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
+        self.events = Events(self.events)
         if self.model is not None:
             self.model = self.model.kept()
             if self.model.units is not None:
@@ -399,9 +400,18 @@ class Result:
         options: dict[str, Any] = {"names": names, "vectors": vectors, "scale": scale, "title": title}
         return VIEWS["draw"](self._known_model(), motion=self, at=at, **options)
 
-    def report(self, path: str | Path, **options: Any) -> Path:
+    def report(
+        self,
+        path: str | Path,
+        *,
+        traces: Sequence[str] = (),
+        plots: Sequence[str] = (),
+        title: str = "",
+        family: Any = None,
+    ) -> Path:
         """One HTML file with an interactive animation, plots and a summary; see :func:`kempe.view.report`."""
-        return VIEWS["report"](self._known_model(), self, path, **options)
+        shown = {"traces": traces, "plots": plots, "title": title, "family": family}
+        return VIEWS["report"](self._known_model(), self, path, **shown)
 
     def __len__(self) -> int:
         return len(self.t)

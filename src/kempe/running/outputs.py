@@ -67,7 +67,7 @@ def _write_designs(run: Run, outputs: Any, place: Path) -> None:
     run.files.append(write_netcdf(dataset.rename({k: v for k, v in odd.items() if k != v}), _named(place, ".nc")))
     run.files.append(_write_table(runs, _named(place, ".csv")))
     if len(runs.t) > 1 and runs.ok.any():
-        run.files.append(view.save(view.plot_designs(runs), _named(place, ".png")))
+        run.files.append(view.save(view.plot(runs, list(runs.values)), _named(place, ".png")))
 
 
 def _write_table(runs: Runs, path: Path) -> Path:

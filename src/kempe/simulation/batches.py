@@ -14,7 +14,7 @@ import numpy as np
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.model.units import Units
-from kempe.results import VIEWS
+from kempe.results import VIEWS, Result
 from kempe.results.events import Event
 from kempe.results.kinds import declared_kinds, kind_by_name
 from kempe.simulation.machine import Machine
@@ -38,7 +38,8 @@ class Runs:
     """The histories of quantities for many designs: ``runs["slider.x"]`` has a row per design and a column per time.
 
     ``ok`` says which designs ran to the end; the rows of the others are NaN from where they stopped, and ``reasons``
-    says by design number why. ``events`` lists the switches met by each design.
+    says by design number why. ``events`` lists the switches met by each design. Of runs with ``quantities="all"``,
+    :meth:`result` gives each design as a result of its own.
     """
 
     designs: dict[str, np.ndarray]
@@ -47,6 +48,9 @@ class Runs:
     ok: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
     events: list[list[Event]] = field(default_factory=list)
+    model: Model | None = None
+    #: The parameters that no design changed.
+    standing: dict[str, float] = field(default_factory=dict)
     #: What the quantities are, and the model's units, for labels.
     kinds: dict[str, str] = field(default_factory=dict)
     units: Units = field(default_factory=lambda: Units({}))
@@ -89,6 +93,44 @@ class Runs:
     def __len__(self) -> int:
         return len(self.ok)
 
+    def result(self, design: int) -> Result:
+        """One design as a result of its own, as far as it ran: to be plotted, animated, asked for reactions."""
+        if isinstance(design, bool) or not isinstance(design, (int, np.integer)) or not 0 <= design < len(self):
+            raise ModelError(f"there is no design {design!r}: designs are numbered from 0 to {len(self) - 1}")
+        if self.model is None:
+            raise ModelError("these runs do not know their model")
+        columns = list(compiled(self.model).names)
+        if not all(name in self.values for triple in columns for name in triple):
+            raise ModelError(
+                "a design can be shown as a whole only when all was recorded: run_many(..., quantities='all')"
+            )
+        rows = np.isfinite(self.values[columns[0][0]][design])
+        own = {name: self.values[name][design][rows] for name in self.values}
+        q, v, a = (np.column_stack([own[triple[k]] for triple in columns]) for k in range(3))
+        changed = {name: float(values[design]) for name, values in self.designs.items()}
+        parameters = self.model.parameter_vector(self.standing | changed).tolist()
+        found = Result(
+            t=self.t[rows],
+            q=q,
+            v=v,
+            a=a,
+            columns=columns,
+            success=bool(self.ok[design]),
+            status="complete" if self.ok[design] else "failed",
+            message=self.reasons.get(int(design), "the whole time span was covered"),
+            events=list(self.events[design]),
+            provenance={
+                "analysis": "simulate",
+                "model": self.model.name,
+                "design": int(design),
+                "parameters": dict(zip(self.model.parameters, parameters, strict=True)),
+            },
+            model=self.model,
+            series={name: values for name, values in own.items() if name.startswith(("lambda.", "energy."))},
+        )
+        found.series |= {name: values for name, values in own.items() if name not in found.names}
+        return found
+
     def to_dataset(self) -> xarray.Dataset:
         """Everything as an xarray.Dataset over design and t."""
         import xarray
@@ -111,7 +153,9 @@ class Batch:
         self.system, self.task, self.quantities = compiled(model), task, quantities
         size = len(next(iter(columns.values())))
         check_room(len(task.grid), size * len(quantities), f"{len(quantities)} quantities of {size} designs")
-        self.vectors = [model.parameter_vector({k: c[i] for k, c in columns.items()}) for i in range(size)]
+        #: Designs whose parameters make no sense, and why.
+        self.senseless: dict[int, str] = {}
+        self.vectors = [self._vector(model, i, {k: c[i] for k, c in columns.items()}) for i in range(size)]
         self.x, self.drawn, self.sound = self.system.inputs_of(np.array(self.vectors))
         self.places = [_place(self.system, name) for name in quantities]
         self.values = np.full((size, len(task.grid), len(quantities)), np.nan)
@@ -119,14 +163,25 @@ class Batch:
         self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
         self.events: list[list[Event]] = [[] for _ in range(size)]
 
+    def _vector(self, model: Model, design: int, changes: dict[str, float]) -> np.ndarray:
+        """The parameters of a design; NaN where some cannot follow from the others."""
+        try:
+            return model.parameter_vector(changes)
+        except ModelError as error:
+            self.senseless[design] = str(error)
+            return np.full(len(model.parameters), np.nan)
+
     def run(self, machine: Machine, design: int) -> None:
         """Run one design and keep what is wanted of it."""
         record = Record()
+        if design in self.senseless:
+            self.reasons[design] = self.senseless[design]
+            return
         try:
             known = (self.x[design], self.drawn[design]) if self.sound[design] else None
             machine.begin(self.vectors[design], known)
             code = go(machine, record, Patience(None).look)
-            if code not in (co.REACHED, co.STOPPED):
+            if code not in (co.REACHED, co.STOPPED) or record.outside:
                 finished(machine, record, code, None)
             if message := violated(machine):
                 raise ConvergenceError(message)
@@ -170,13 +225,15 @@ def simulate_designs(
     model: Model,
     task: Task,
     columns: dict[str, np.ndarray],
-    quantities: list[str],
+    quantities: list[str] | None,
     workers: int | None,
     progress: Report | None,
 ) -> Runs:
-    """Simulate a table of designs on several threads."""
+    """Simulate a table of designs on several threads; without ``quantities`` all that a result has is recorded."""
+    first = Machine(compiled(model), task)  # (compiles what is needed, before threads ask for it)
+    if quantities is None:
+        quantities = result(first, Record(), "complete", "").names
     batch = Batch(model, task, columns, quantities)
-    first = Machine(batch.system, task)  # (compiles what is needed, before threads ask for it)
     _check_names(batch, first)
     size = len(batch.vectors)
     threads = max(1, min(workers or os.cpu_count() or 1, -(-size // BLOCK)))
@@ -209,9 +266,19 @@ def simulate_designs(
         pool.shutdown(wait=True, cancel_futures=True)
     histories = {name: batch.values[:, :, k] for k, name in enumerate(quantities)}
     kinds = declared_kinds(model)
-    known = {name: kinds[name] for name in quantities if name in kinds}
-    units = model.units or Units({})
-    return Runs(columns, task.grid, histories, batch.ok, batch.reasons, batch.events, known, units)
+    free = {name: p for name, p in model.parameters.items() if p.formula is None and name not in columns}
+    return Runs(
+        columns,
+        task.grid,
+        histories,
+        batch.ok,
+        batch.reasons,
+        batch.events,
+        model=model.kept(),
+        standing={name: float(p.value) for name, p in free.items()},
+        kinds={name: kinds[name] for name in quantities if name in kinds},
+        units=model.units or Units({}),
+    )
 
 
 def _check_names(batch: Batch, machine: Machine) -> None:

@@ -43,6 +43,11 @@ class Record:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
+    @property
+    def outside(self) -> str:
+        """What there is to say where a table ended the run."""
+        return next((event.message for event in self.events if event.kind == "outside"), "")
+
     def collect(self, machine: Machine) -> None:
         """Take the events out."""
         log, system = machine.course.log, machine.system
@@ -149,9 +154,8 @@ def finished(machine: Machine, record: Record, code: int, initial: InitialCondit
         return result(machine, record, "violated", message, initial)
     if code == co.REACHED:
         return _audited(result(machine, record, "complete", "the whole time span was covered", initial), machine)
-    ends = [event.message for event in record.events if event.kind == "outside"]
-    if ends:
-        raise ConvergenceError(ends[0], result(machine, record, "failed", ends[0], initial))
+    if record.outside:
+        raise ConvergenceError(record.outside, result(machine, record, "failed", record.outside, initial))
     if code == co.STOPPED:
         return _audited(result(machine, record, "stopped", record.events[-1].message, initial), machine)
     reason = explain(machine, code)

@@ -75,6 +75,8 @@ class System:
         self.families: list[Family] = [family for family, _ in families]
         #: Per element: the tables it reads.
         self.tables_of = [tables for _, tables in families]
+        #: Whether some table must not be read beyond its data.
+        self.watches = any(table.watched for tables in self.tables_of for table in tables)
         #: Families with virtual displacements, by element, made when a reaction is asked for.
         self.virtual: dict[int, tuple[Family, list[Table]]] = {}
         self.rows = [
@@ -136,14 +138,17 @@ class System:
 
     def _place_conditions(self) -> None:
         """Rows that are not always in force: where x says whether they are, and in which modes they are."""
-        rows, places, modes, masks = [], [], [], []
+        rows, places, modes, masks, closed = [], [], [], [], []
         for k, (element, family) in enumerate(zip(self.elements, self.families, strict=True)):
             z = int(self.x_at[k] + family.at["z"])
             for number, row in enumerate(element.conditional_rows()):
                 rows.append(self.rows_of[k][element.rows.index(row)])
                 places.append(z + 1 + len(element.latches) + number)
+                closed += places[-1:] if row in element.closed_rows else []
                 modes.append(z)
                 masks.append(sum(1 << element.modes.index(mode) for mode in element.row_modes[row]))
+        #: Where x says of the rows that hold in kinematics that they do.
+        self.closed = np.array(closed, dtype=_INT)
         #: Per row that is not always in force: the row, where x says so, where x has the mode, the modes as bits.
         self.conditions = np.array([rows, places, modes, masks], dtype=_INT).reshape(4, -1)
 
@@ -193,7 +198,7 @@ class System:
         self, x: np.ndarray, q: Any, t: float, v: Any = None, a: Any = None, lam: Any = None, slack: float = SLACK
     ) -> list[str]:
         """Which tables a state is beyond the data of though they do not allow it, in words."""
-        if not any(table.watched for tables in self.tables_of for table in tables):
+        if not self.watches:
             return []
         arguments = self.evaluate(self.layout.arguments, x, q, t, v, lam, a)
         found, at = [], 0

@@ -22,6 +22,7 @@ from kempe.view.drawing import Drawing
 from kempe.view.margin import Clock, room, write_length, write_scales
 from kempe.view.painter import Painter, canvas
 from kempe.view.pictures import history, motion_drawing
+from kempe.view.shown import ShownFile
 from kempe.view.style import colour, filled
 from kempe.view.vectors import add_vectors, vectors_of
 
@@ -58,7 +59,7 @@ def animate(
     add_vectors(drawing, vectors_of(model, result, vectors), scale)
     drawing.points = drawing.points[rows]
     write(target, _pictures(model, drawing, title or model.name, paths, result, rows, dpi), pace)
-    return target
+    return ShownFile(target)
 
 
 def _chosen(t: np.ndarray, frames: int, seconds: float) -> tuple[np.ndarray, np.ndarray]:

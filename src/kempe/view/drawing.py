@@ -30,6 +30,9 @@ class Drawing:
     """
 
     points: np.ndarray
+    #: Frames over time (frames, parts, origin and axis), and which points are fixed in one of them, and where in it.
+    frames: np.ndarray = field(default_factory=lambda: np.zeros((1, 0, 4)))
+    fixed: dict[int, tuple[int, float, float]] = field(default_factory=dict)
     links: dict[str, list[int]] = field(default_factory=dict)
     pins: list[int] = field(default_factory=list)
     anchors: list[int] = field(default_factory=list)
@@ -66,6 +69,10 @@ class Drawing:
     bushings: list[int] = field(default_factory=list)
     #: Walls of stops, hatched on the right of their direction.
     walls: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Keep some of the frames of time only."""
+        self.points, self.frames = self.points[rows], self.frames[rows]
 
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray]:

@@ -102,6 +102,7 @@ def drawing_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | No
     for element in model.elements.values():
         loads.sign(element, stage, drawing, drawing.size / loads.PAGE)
     drawing.points = stage.points()
+    drawing.frames, drawing.fixed = stage.rigid()
     drawing.pins, drawing.anchors = list(dict.fromkeys(drawing.pins)), list(dict.fromkeys(drawing.anchors))
     used = {*drawing.pins, *drawing.anchors, *(rider for rider, _ in drawing.sliders)}
     drawing.dots = [k for name, k in drawing.labels.items() if isinstance(model.parts[name], Point) and k not in used]

@@ -143,8 +143,7 @@ def _torsion_spring(element: TorsionSpring, stage: Stage, drawing: Drawing, pt: 
 
 def _around(stage: Stage, centre: int, radius: np.ndarray, turn: np.ndarray) -> list[int]:
     """Points about another, which do not turn with anything."""
-    offsets = (radius * np.array([np.cos(turn), np.sin(turn)])).T
-    return [stage.add(stage.point(centre) + offset) for offset in offsets]
+    return [stage.beside(centre, r * np.cos(a), r * np.sin(a)) for r, a in zip(radius, turn, strict=True)]
 
 
 # --- loads ----------------------------------------------------------------------------------------------------------

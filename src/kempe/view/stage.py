@@ -41,6 +41,7 @@ class Stage:
         self._frames = self._carriers()
         self._points: list[np.ndarray] = []
         self._seen: dict[Any, int] = {}
+        self._fixed: dict[int, tuple[Any, float, float]] = {}
 
     def _carriers(self) -> dict[Any, tuple[np.ndarray, np.ndarray]]:
         """Origin and axis of the ground and of each body, point and bar."""
@@ -116,7 +117,16 @@ class Stage:
         key = (_key(carrier), float(f"{x:.9g}"), float(f"{y:.9g}"))
         if key not in self._seen:
             self._seen[key] = self.add(self.world(carrier, x, y))
+            self._fixed[self._seen[key]] = (_key(carrier), x, y)
         return self._seen[key]
+
+    def beside(self, index: int, x: float, y: float) -> int:
+        """A point that moves with another, but does not turn with anything."""
+        frame = ("beside", index)
+        self._frames.setdefault(frame, (self.point(index), np.tile([1.0, 0.0], (len(self.q), 1))))
+        place = self.add(self.point(index) + np.array([x, y]))
+        self._fixed[place] = (frame, float(x), float(y))
+        return place
 
     def place(self, marker: Marker) -> int:
         """A marker as a point to draw."""
@@ -129,6 +139,13 @@ class Stage:
     def points(self) -> np.ndarray:
         """All points to draw, (frames, points, 2)."""
         return np.stack(self._points, axis=1) if self._points else np.zeros((len(self.q), 0, 2))
+
+    def rigid(self) -> tuple[np.ndarray, dict[int, tuple[int, float, float]]]:
+        """Frames (poses, frames, origin and axis), and the points fixed in them by number of frame and place in it."""
+        used = list(dict.fromkeys(frame for frame, _, _ in self._fixed.values()))
+        frames = [np.column_stack(self._frames[frame]) for frame in used]
+        fixed = {k: (used.index(frame), x, y) for k, (frame, x, y) in self._fixed.items()}
+        return np.stack(frames, axis=1) if frames else np.zeros((len(self.q), 0, 4)), fixed
 
     def span(self) -> float:
         """The larger side of what is drawn so far; the mechanism's own size while that is nothing."""

@@ -18,9 +18,9 @@ from kempe.disk import as_path, write_whole
 from kempe.errors import ModelError
 from kempe.results import Result
 
-#: Colours that stay apart for most colour-blind readers (Okabe and Ito).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-INK, GREY, PALE = "0.15", "0.55", "0.85"
+#: Colours that stay apart for most colour-blind readers (Okabe and Ito), and two more for what has many parts.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#7A9A01")
+INK, DARK, GREY, RUBBER, PALE, PAPER = "0.15", "0.3", "0.55", "0.8", "0.85", "1.0"
 FORCE, HASTE = "#A3003A", "#5B2A86"  # of forces and accelerations: unlike any link
 TITLE, TEXT, SMALL = 10.0, 8.5, 7.5
 LINE, THIN = 1.4, 0.7
