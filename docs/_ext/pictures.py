@@ -6,13 +6,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image, ImageChops
 from sphinx_gallery.scrapers import figure_rst
 
 OUT = Path(__file__).parents[2] / "examples" / "out"
-
-#: Pixels of an animation that title and axes take up.
-LEFT, TOP, BELOW = 50, 26, 60
 
 #: What comes first, in this order; the others follow by name.
 FIRST = ("scissor_lift", "toggle_clamp", "excavator", "cam_lift_off", "v_twin_engine", "jansen_leg", "four_bar")
@@ -51,9 +49,18 @@ def _still(animation: Path) -> None:
     with Image.open(animation) as film:
         film.seek(film.n_frames // 3)
         frame = film.convert("RGB")
-    inside = frame.crop((LEFT, TOP, frame.width, frame.height - BELOW))
+    inked = np.asarray(frame.convert("L")) < 230
+    lines = [max(_runs(column), key=len, default=column[:0]) for column in inked[:, : frame.width // 2].T]
+    axis = max(range(len(lines)), key=lambda k: len(lines[k]))  # the vertical axis: the longest line on the left
+    inside = frame.crop((axis + 3, int(lines[axis][0]), frame.width, int(lines[axis][-1]) - 2))
     drawn = ImageChops.difference(inside, Image.new("RGB", inside.size, "white")).getbbox()
     inside.crop(drawn).save(animation.with_suffix(".png"))
+
+
+def _runs(column: np.ndarray) -> list[np.ndarray]:
+    """Rows of a column that are inked without a gap."""
+    rows = np.flatnonzero(column)
+    return np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
 
 
 collect = Pictures()
