@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kempe.analysis.mobility import mobility
+from kempe.calling import explained
 from kempe.elements import Gear
 from kempe.elements.parts import Inertia
 from kempe.errors import AssemblyError, KempeError
@@ -29,6 +30,7 @@ class Finding:
         return f"{'error' if self.grave else 'note'}: {self.message}"
 
 
+@explained
 def check(model: Model, *, parameters: Mapping[str, float] | None = None) -> list[Finding]:
     """All findings about a model: numbers, connections, assembly, mobility, and derivatives of every element."""
     findings = _bounds(model)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kempe.calling import explained
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import CLOSED, Pose, assembled, pose_array
@@ -82,6 +83,7 @@ def rows_in_force(posed: Posed, q: np.ndarray, time: float) -> np.ndarray:
     return system.in_force(posed.x)
 
 
+@explained
 def mobility(
     model: Model, *, pose: Pose | None = None, time: float = 0.0, parameters: Mapping[str, float] | None = None
 ) -> Mobility:
@@ -228,6 +230,7 @@ def _describe(name: str, m: Mobility) -> str:
     return "\n".join(lines)
 
 
+@explained
 def ranks(
     model: Model,
     pose: Pose | Mapping[str, float],

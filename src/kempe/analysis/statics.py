@@ -11,6 +11,7 @@ from scipy.sparse import csc_matrix
 
 from kempe.analysis.saddles import Saddle, lowest_stiffness, softest
 from kempe.analysis.tangents import LOAD_ITERATIONS, State, explicit
+from kempe.calling import explained
 from kempe.elements import plain_number
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
@@ -64,6 +65,7 @@ class Equilibrium:
         return f"{kind} equilibrium (smallest stiffness {self.stiffness:.4g}): {where}"
 
 
+@explained
 def equilibrium(
     model: Model,
     *,

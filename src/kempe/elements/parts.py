@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from kempe.calling import explained
 from kempe.elements.base import DrawnSource, Element, Field, Group, Part, Positive, Scalar, Source
 from kempe.elements.numbers import Number, evaluate, number, vector
 from kempe.elements.planar import Placed, column, rotate
@@ -23,6 +24,7 @@ class Carrier(Field):
         """Origin and axis of the carrier."""
         raise NotImplementedError
 
+    @explained
     def on(self, point: Any, angle: Any = 0.0) -> Marker:
         """A marker at a point given in the carrier's own axes, its axis turned by ``angle``."""
         return Marker(self, vector(point, f"a point of '{self.name}'"), number(angle, f"an angle on '{self.name}'"))
@@ -31,6 +33,7 @@ class Carrier(Field):
         """The name of ``on`` in version 0.1."""
         return self.on(point, angle)
 
+    @explained
     def at_world(self, point: Any, axis: Any = None) -> Marker:
         """A marker at a world point of the drawn pose, its axis along a world direction of the drawn pose."""
         frame = self.frame(DrawnSource())

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from kempe.calling import explained
 from kempe.errors import ModelError
 
 
@@ -20,6 +21,12 @@ def _refuse(what: str, why: str) -> NoReturn:
 
 class Sealed:
     """Something whose attributes cannot be changed any more once it belongs to a model."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Whatever is made with arguments that do not fit says so in the user's words."""
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = explained(cls.__init__)  # type: ignore[method-assign]
 
     #: The model it belongs to; None while it is free.
     _owner: str | None = None

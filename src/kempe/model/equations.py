@@ -8,12 +8,14 @@ from typing import Any
 import casadi as ca
 
 from kempe import elements as el
+from kempe.calling import explained_methods
 from kempe.elements.base import failed_on_symbols
 from kempe.elements.numbers import parameters_of
 from kempe.errors import ModelError
 from kempe.model.model import Model
 
 
+@explained_methods
 class EquationsModel(Model):
     """Coordinates q, parameters p, and as functions: Phi(q, t, p) = 0, a mass matrix M(q, p), a force Q(q, v, t, p).
 

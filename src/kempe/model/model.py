@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 
+from kempe.calling import explained_methods, suggestion
 from kempe.elements import Element, Parameter, Part, check_name, parameters_in, plain_number, shown, trace
 from kempe.elements.sealing import Shelf, seal
 from kempe.errors import ModelError
@@ -17,6 +17,7 @@ E = TypeVar("E", bound=Element)
 P = TypeVar("P", bound=Part)
 
 
+@explained_methods
 class Model:
     """Parameters, parts and elements. Analyses read it and never change it.
 
@@ -55,8 +56,7 @@ class Model:
         elif known is not None or name in vars(self):
             raise ModelError(f"'{name}' of a model cannot be assigned to; use its methods to add what it needs")
         elif type(self).__module__.startswith("kempe."):
-            near = difflib.get_close_matches(name, [n for n in dir(self) if not n.startswith("_")], n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = suggestion(name, (n for n in dir(self) if not n.startswith("_")))
             raise ModelError(f"a model has no attribute '{name}', so that to assign to it does nothing{hint}")
         else:  # a class of the user's may keep what it likes
             object.__setattr__(self, name, value)
@@ -108,7 +108,11 @@ class Model:
         unknown = [f"'{name}'" for name in changes if name not in self.parameters]
         if unknown:
             known = ", ".join(f"'{name}'" for name in self.parameters) or "none"
-            raise ModelError(f"unknown parameter {', '.join(unknown)}; the parameters of this model: {known}")
+            first = next(name for name in changes if name not in self.parameters)
+            hint = suggestion(first, self.parameters) if isinstance(first, str) else ""
+            raise ModelError(
+                f"unknown parameter {', '.join(unknown)}{hint or '; the parameters of this model: ' + known}"
+            )
         values = {name: plain_number(value, f"parameter '{name}'") for name, value in changes.items()}
         return np.array([float(values.get(name, p.value)) for name, p in self.parameters.items()])
 
@@ -181,7 +185,9 @@ class Model:
             for shelf in (self.parts, self.elements, self.parameters):
                 if name in shelf:
                     return shelf[name]
-        raise ModelError(f"there is no part, joint or parameter called {shown(name)} in '{self.name}'")
+        known = (*self.parts, *self.elements, *self.parameters)
+        hint = suggestion(name, known) if isinstance(name, str) else ""
+        raise ModelError(f"there is no part, joint or parameter called {shown(name)} in '{self.name}'{hint}")
 
     def __iter__(self) -> Any:
         raise ModelError("a model is no list; go through its parts, elements or parameters")

@@ -142,6 +142,11 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def given_options(**options: Any) -> dict[str, Any]:
+    """The options that were given; what is None stays as the method has it."""
+    return {key: value for key, value in options.items() if value is not None}
+
+
 def method_named(name: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
     """A method and its options, the given ones in place of the defaults."""
     if not isinstance(name, str) or name not in METHODS:
