@@ -37,9 +37,18 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("frequency", "freq", "w"), ("omega",)),
     **dict.fromkeys(("A", "amp"), ("amplitude",)),
     **dict.fromkeys(("velocity", "v"), ("speed",)),
-    **dict.fromkeys(("fix", "fixed"), ("hold", "fixed")),
     **dict.fromkeys(("limits", "range", "minmax"), ("bounds",)),
     **dict.fromkeys(("function", "func", "f"), ("law", "motion", "function")),
+    **dict.fromkeys(("hinge", "pin", "joint", "rotational", "pivot"), ("revolute",)),
+    **dict.fromkeys(("prismatic", "slider", "slide", "guide", "translation"), ("translational",)),
+    **dict.fromkeys(("damper", "dashpot", "actuator", "cylinder"), ("spring",)),
+    **dict.fromkeys(("motor", "drive", "motion"), ("driver",)),
+    **dict.fromkeys(("fixed", "fix", "rigid"), ("weld", "hold", "fixed")),
+    **dict.fromkeys(("run", "solve", "integrate", "dynamics"), ("simulate",)),
+    **dict.fromkeys(("statics", "balance"), ("equilibrium",)),
+    **dict.fromkeys(("eigenmodes", "frequencies", "modal"), ("modes",)),
+    **dict.fromkeys(("linearize",), ("linearise",)),
+    **dict.fromkeys(("link", "rod", "mass"), ("body", "bar")),
 }
 
 
@@ -106,19 +115,23 @@ def _misfits(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mappin
     """What is wrong with the arguments of a call."""
     parameters = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     by_place = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
-    names = [p.name for p in parameters if p.name not in ("self", "model")]
+    names = [p.name for p in parameters if p.name not in ("self", "model", "result")]
     unknown = [key for key in kwargs if key not in names]
     findings = [f"there is no {key}={_hint(key, names, kwargs)}" for key in unknown]
     if len(args) > len(by_place):
         places = ", ".join(p.name for p in by_place if p.name in names) or "nothing"
-        others = ", ".join(f"{p.name}=" for p in parameters if p.kind is p.KEYWORD_ONLY)
+        keywords = [f"{p.name}=" for p in parameters if p.kind is p.KEYWORD_ONLY]
+        others = ", ".join(keywords[:6]) + (", ..." if len(keywords) > 6 else "")
         findings.append(f"too many values: it takes {places}" + (f", and by name {others}" if others else ""))
     findings += [f"{p.name}= is given twice" for p in by_place[: len(args)] if p.name in kwargs]
     guessed = {meant(key, names) for key in unknown}
     absent = [p.name for p in by_place[len(args) :] + [p for p in parameters if p.kind is p.KEYWORD_ONLY]]
     needed = [n for n in absent if signature.parameters[n].default is inspect.Parameter.empty]
     missing = [n for n in needed if n not in kwargs and n not in guessed]
-    if missing:
+    first = args[len(by_place) - len([p for p in by_place if p.name in names]) :][:1]
+    if missing and names[:1] == ["name"] and first and not isinstance(first[0], str):
+        findings.append("a name comes first, a short text of your choice")
+    elif missing:
         findings.append(f"{', '.join(missing)} must be given; it takes {', '.join(names)}")
     return findings
 

@@ -21,7 +21,7 @@ from kempe.elements.base import (
 from kempe.elements.functions import Expression, arguments_of, called_on_symbols
 from kempe.elements.joints import attach
 from kempe.elements.motions import cubic_table
-from kempe.elements.numbers import Number, evaluate, number, plain_array
+from kempe.elements.numbers import Number, evaluate, number, plain_array, shown
 from kempe.elements.parts import Coordinate, Marker, as_carrier
 from kempe.elements.planar import Placed, column, cross, perpendicular
 from kempe.elements.quantities import as_marker
@@ -55,7 +55,7 @@ class curve(Curve):
         self.s = ca.SX.sym("s")
         what = "curve: the function"
         arguments_of(function, ["s"], (), what)
-        self.point = called_on_symbols(lambda s: column(function(s)), [self.s], what)
+        self.point = called_on_symbols(lambda s: column(_two(function(s), what)), [self.s], what)
         if self.point.numel() != 2:
             raise ModelError(f"{what} must return two numbers, not {self.point.numel()}")
         self._expression = Expression(self.point, [self.s], what)
@@ -70,8 +70,17 @@ class curve(Curve):
         return self._expression.symbolic(source)
 
 
+def _two(point: Any, what: str) -> Any:
+    """What a curve's function returned, if it is a point."""
+    if not isinstance(point, (list, tuple, np.ndarray)) and getattr(point, "numel", lambda: 0)() != 2:
+        raise ModelError(f"{what} must return two numbers, (x, y)")
+    return [point[0], point[1]] if isinstance(point, ca.SX) else point
+
+
 def polar(radius: Callable[[Any], Any]) -> curve:
     """A disk profile: ``radius`` is a Python function of the polar angle."""
+    if not callable(radius):
+        raise ModelError(f"polar needs a function of the angle, lambda a: 0.2 say, not {shown(radius)}")
     arguments_of(radius, ["angle"], (), "polar: the function")
     return curve(lambda s: (radius(s) * ca.cos(s), radius(s) * ca.sin(s)))
 
@@ -113,7 +122,10 @@ class Contact(Element):
 
     def __init__(self, name: str, what: str, base: Marker, profile: Any, target: Marker, start: Any, **f: Any) -> None:
         if not isinstance(profile, Curve):
-            raise ModelError(f"{what}: the curve must be kp.curve, kp.polar or kp.curve_through, not {profile!r}")
+            hint = "; write kp.curve(...) around it" if callable(profile) else ""
+            raise ModelError(
+                f"{what}: the curve must be kp.curve, kp.polar or kp.curve_through, not {shown(profile)}{hint}"
+            )
         if start is None:
             start = _nearest(base, profile, target)
         contact = Coordinate(f"{name} s", number(start, f"{what}: start"), owner=self, scale=profile.scale)

@@ -93,9 +93,8 @@ def _adds_unnamed(element: Callable[Concatenate[str, P], E]) -> MayBeUnnamed[P, 
 
 
 def verb_of(element: Any) -> str:
-    """The builder method of an element class: its name in words, joined by underscores, save for a few."""
-    short = {"UserConstraint": "constraint"}
-    return short.get(element.__name__, kind_of(element).replace(" ", "_"))
+    """The builder method of an element class: its name in words, joined by underscores."""
+    return kind_of(element).replace(" ", "_")
 
 
 def _as_given(key: str, value: Any) -> Any:

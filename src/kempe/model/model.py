@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
 from kempe.calling import explained_methods, suggestion
 from kempe.elements import Element, Parameter, Part, check_name, parameters_in, plain_number, shown, trace
 from kempe.elements.sealing import Shelf, seal
-from kempe.errors import ModelError
+from kempe.errors import ModelError, NoAttribute
 from kempe.model.travelling import copied, packed, unpacked
 
 E = TypeVar("E", bound=Element)
@@ -60,6 +60,17 @@ class Model:
             raise ModelError(f"a model has no attribute '{name}', so that to assign to it does nothing{hint}")
         else:  # a class of the user's may keep what it likes
             object.__setattr__(self, name, value)
+
+    if not TYPE_CHECKING:  # to a type checker it has the attributes it has
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """What a model does not have; a part or parameter is asked for in brackets."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if name in vars(self).get("_names", ()):
+                raise NoAttribute(f"'{name}' is asked of the model by m[{name!r}]")
+            known = (n for n in dir(type(self)) if not n.startswith("_"))
+            raise NoAttribute(f"a model has no '{name}'{suggestion(name, known)}")
 
     def __delattr__(self, name: str) -> None:
         raise ModelError(f"'{name}' of a model cannot be taken away")
