@@ -78,6 +78,7 @@ from kempe.elements import (
     polar,
     polynomial345,
     spline,
+    table,
 )
 from kempe.errors import (
     AccuracyWarning,
@@ -175,6 +176,7 @@ __all__ = [
     "sparsity",
     "spline",
     "sqrt",
+    "table",
     "tan",
     "tanh",
 ]

@@ -148,7 +148,9 @@ def test_what_is_raised_stopped_and_chosen():
     assert caught.value.event.kind == "bifurcation"
     assert caught.value.result.t[-1] == pytest.approx(2.4)
     stopped = m.kinematics(grid, on_singular="stop")
-    assert not stopped.success and stopped.status == "bifurcation" and len(stopped) == 25
+    assert not stopped.success and stopped.status == "bifurcation" and len(stopped) == 26
+    assert stopped.t[-1] == stopped.events[0].t and np.allclose(stopped.q[-1], stopped.events[0].q, atol=1e-10)
+    assert stopped.array("rocker.omega")[-1] == pytest.approx(1.0, abs=1e-6)
     chosen = m.kinematics(grid, on_singular="cross", branch=lambda event: len(event.branches) - 1)
     assert chosen.array("rocker.omega")[-1] < 0
     with pytest.raises(kp.ModelError, match="branch 5 does not exist"):

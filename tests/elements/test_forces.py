@@ -13,9 +13,9 @@ from scipy.interpolate import CubicSpline
 
 import kempe as kp
 from kempe import elements as el
-from kempe.elements.base import Table
+from kempe.elements.readings import looked_up
 from kempe.model import files
-from kempe.system.families import family_of
+from kempe.system.families import family_of, family_with_tables
 
 # --- an element at work -------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ class Acting:
     """An element's equations as numbers: coordinates and rates are those of its parts, in order."""
 
     def __init__(self, element: el.Element, **parameters: float) -> None:
-        self.element, self.family = element, family_of(element)
+        self.element, (self.family, self.tables) = element, family_with_tables(element)
         old = {p: p.value for p in el.parameters_in(element.data())}
         for parameter in old:
             parameter.value = parameters.get(parameter.label, parameter.value)
@@ -43,9 +43,9 @@ class Acting:
         for name, value in given.items():
             values = np.atleast_1d(value)
             x[f.at[name] : f.at[name] + len(values)] = values
-        arguments = np.array(ca.Function("a", [f.x], [f.arguments])(x)).ravel()
-        pieces = [table.piece(float(s)) for table, s in zip(self.element.tables(), arguments, strict=True)]
-        x[f.at["pieces"] : f.at["pieces"] + Table.WIDTH * len(pieces)] = np.concatenate([[], *pieces])
+        arguments = np.array(ca.Function("a", [f.x], [ca.densify(f.arguments)])(x)).reshape(-1, 1)
+        pieces = looked_up(self.tables, arguments).ravel()
+        x[f.at["pieces"] : f.at["pieces"] + len(pieces)] = pieces
         return x
 
     def value(self, what: str, q: Any, v: Any = None, t: float = 0.0, mode: str = "") -> np.ndarray:

@@ -86,7 +86,8 @@ def test_four_bar_turns_fully_or_locks_at_its_true_limit(a, b, c, d, theta, side
         assert result.status == "lock-up"
         assert abs(result.events[0].t - limit) < 1e-10
         assert result.events[0].ranks == (8, 9, 9)
-        assert len(result) == np.count_nonzero(grid < limit - 1e-8)
+        assert len(result) == np.count_nonzero(grid < limit - 1e-8) + 1 and result.t[-1] == result.events[0].t
+        assert np.array_equal(result.q[-1], result.events[0].q) and np.isfinite(result.a[:-1]).all()
         reached = limit
     assert closed(m, result) < 1e-12
 
@@ -131,10 +132,10 @@ def test_slider_crank_turns_fully_or_locks_at_its_true_limit(r, rod, offset, the
     else:
         assert result.status == "lock-up" and abs(result.events[0].t - limit) < 1e-10
     assert closed(m, result) < 1e-12
-    angle = theta + result.t
-    exact = r * np.cos(angle) + side * np.sqrt(rod**2 - (r * np.sin(angle) - offset) ** 2)
     far = result.t < limit - 1e-3
-    assert np.abs(result.array("slider.x") - exact)[far].max(initial=0.0) < 1e-9
+    angle = theta + result.t[far]
+    exact = r * np.cos(angle) + side * np.sqrt(rod**2 - (r * np.sin(angle) - offset) ** 2)
+    assert np.abs(result.array("slider.x")[far] - exact).max(initial=0.0) < 1e-9
 
 
 @settings(max_examples=50, deadline=None)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
-from kempe.elements.base import Table
+from kempe.elements.tables import Axis, Table
 from kempe.kernels import Kernel, compile_function, compiler
 from kempe.solvers.pack import pack, part, window
 from kempe.solvers.program import Kernels, Layout, Program, load, make_program, run, size_arguments
@@ -128,11 +128,15 @@ print(*(value.hex() for value in out.tolist()))
 
 
 def table_of(curve: CubicSpline, period: float = 0.0) -> Table:
-    return Table(curve.x, curve.c[::-1].T, period)
+    return Table([Axis(curve.x, period)], curve.c[::-1].T)
+
+
+#: Numbers of a piece: where it begins, where the data begin and end, four coefficients.
+WIDTH = 7
 
 
 def layout_of(tables: list[Table], slots: list[int], factor: float) -> Layout:
-    """Slot k reads a table at factor * (k + 1) * q; x is [q, five numbers per slot]."""
+    """Slot k reads a table at factor * (k + 1) * q; x is [q, the numbers of a piece per slot]."""
     x = ca.SX.sym("x")
     arguments = compile_function(x, ca.vertcat(*[factor * (k + 1) * x for k in range(len(slots))]))
     places = np.arange(len(slots))
@@ -142,25 +146,32 @@ def layout_of(tables: list[Table], slots: list[int], factor: float) -> Layout:
         q_from=np.array([0]),
         q_to=np.array([0]),
         slot_table=np.array(slots),
-        slot_at=1 + Table.WIDTH * places,
-        table_start=np.cumsum([0, *(len(t.breaks) for t in tables)]).astype(np.int64),
+        slot_at=1 + WIDTH * places,
+        slot_argument=places,
+        first_axis=np.arange(len(tables) + 1),
+        first_break=np.cumsum([0, *(len(t.axes[0].breaks) for t in tables)]).astype(np.int64),
+        first_number=np.cumsum([0, *(t.coefficients.size for t in tables)]).astype(np.int64),
+        breaks=np.concatenate([t.axes[0].breaks for t in tables]),
+        limits=np.vstack([t.limits() for t in tables]),
+        coefficients=np.concatenate([t.coefficients.ravel() for t in tables]),
+        levels=1,
+        late=0,
         arguments=make_program(Kernels(1), [arguments], np.array([0]), places, places, len(slots)),
-        tables=np.vstack([np.column_stack([t.breaks, np.vstack([t.coefficients, np.zeros((1, 4))])]) for t in tables]),
-        periods=np.array([t.period for t in tables]),
+        periods=np.array([t.axes[0].period for t in tables]),
     )
 
 
 def pieces_at(layout: Layout, s: float) -> np.ndarray:
     """The pieces that are put into x for q = s, one row per slot."""
     slots = len(layout.slot_at)
-    x = np.zeros(1 + Table.WIDTH * slots)
+    x = np.zeros(1 + WIDTH * slots)
     load(layout, np.array([s]), 0.0, x, np.zeros(size_arguments(layout)))
-    return x[1:].reshape(slots, Table.WIDTH)
+    return x[1:].reshape(slots, WIDTH)
 
 
 def value_of(piece: np.ndarray, s: float) -> float:
     d = s - piece[0]
-    return piece[1] + d * (piece[2] + d * (piece[3] + d * piece[4]))
+    return piece[3] + d * (piece[4] + d * (piece[5] + d * piece[6]))
 
 
 KNOTS = np.array([-0.5, 0.25, 0.375, 2.0, 3.5])
@@ -173,7 +184,7 @@ def test_a_table_is_a_spline_inside_and_its_end_pieces_outside() -> None:
     for s in [*np.linspace(-3.0, 6.0, 91), *KNOTS, *np.nextafter(KNOTS, -9), *np.nextafter(KNOTS, 9)]:
         (piece,) = pieces_at(layout, s)
         assert value_of(piece, s) == pytest.approx(float(OPEN(s)), rel=1e-13, abs=1e-13)
-        assert np.array_equal(piece, table_of(OPEN).piece(s))
+        assert np.array_equal(piece, table_of(OPEN).pieces(s)[0])
 
 
 def test_at_a_break_the_piece_to_its_right_holds() -> None:
@@ -193,7 +204,7 @@ def test_a_periodic_table_repeats_itself() -> None:
             (piece,) = pieces_at(layout, there)
             assert value_of(piece, there) == pytest.approx(float(CLOSED(s)), abs=1e-11)
             assert 0.0 <= there - piece[0] <= 1.7  # within a piece, not outside the table
-            assert np.array_equal(piece, table_of(CLOSED, period).piece(there))
+            assert np.array_equal(piece, table_of(CLOSED, period).pieces(there)[0])
 
 
 def test_slots_read_tables_of_their_own_where_they_say() -> None:

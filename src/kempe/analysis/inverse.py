@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ def inverse_dynamics(
             parameters = motion.provenance.get("parameters")
     else:
         motion = kinematics(model, times, parameters=parameters, progress=progress, **options)
+    motion = _before_its_end(motion)
     posed = Posed(model, parameters)
     system = posed.system
     if [tuple(c) for c in motion.columns] != system.names:
@@ -75,6 +77,7 @@ def inverse_dynamics(
     energies = np.zeros((len(motion.t), 5))
     for k, t in enumerate(motion.t):
         settle(posed, at := State(motion.q[k], motion.v[k], float(t)))
+        posed.within_data(at.q, at.t, at.v)
         energies[k] = system.evaluate(system.dynamics.energy, posed.x, at.q, at.t, at.v, lam[k])
     series = {f"lambda.{row.label}": lam[:, k] for k, row in enumerate(system.rows)}
     names = ("energy.kinetic", "energy.potential", "energy.elastic", "power.dissipated", "power.supplied")
@@ -101,6 +104,14 @@ def inverse_dynamics(
         model=model,
         series=series,
     )
+
+
+def _before_its_end(motion: Result) -> Result:
+    """A motion that stopped in a singular position without that position, where no forces are determined."""
+    ended = motion.events[-1].t if motion.events else None
+    if motion.success or ended is None or not len(motion.t) or motion.t[-1] != ended:
+        return motion
+    return replace(motion, t=motion.t[:-1], q=motion.q[:-1], v=motion.v[:-1], a=motion.a[:-1])
 
 
 def _multipliers(posed: Posed, motion: Result, report: Report | None) -> tuple[np.ndarray, np.ndarray]:

@@ -53,10 +53,11 @@ def kinematics(
     must be fully driven. ``start`` is where assembly begins at the first time (default: the sketch).
 
     At a singular position: ``on_singular="raise"`` raises SingularPositionError (with the motion so far in
-    ``.result``), ``"stop"`` returns the motion so far, ``"cross"`` goes on through bifurcations on the chosen
-    ``branch``: 0 is the smooth continuation, 1, 2, ... the others in the order of the event's ``branches``; a
-    function of the event may choose; a list gives one choice per bifurcation, the last one repeated. A lock-up cannot
-    be crossed: it raises, or stops with ``"stop"``.
+    ``.result``), ``"stop"`` returns the motion up to that instant, which is its last row (velocities and accelerations
+    are those of arrival; where they do not exist, in a lock-up, they are nan there), ``"cross"`` goes on through
+    bifurcations on the chosen ``branch``: 0 is the smooth continuation, 1, 2, ... the others in the order of the
+    event's ``branches``; a function of the event may choose; a list gives one choice per bifurcation, the last one
+    repeated. A lock-up cannot be crossed: it raises, or stops with ``"stop"``.
 
     ``progress`` is as in :func:`kempe.simulate`, and a function is told how many points are done and wanted. Ctrl-C
     returns what exists, with the status "interrupted".
@@ -203,6 +204,7 @@ class _Motion:
                 self.progress(self.k, len(self.grid))
                 continue
             if code == co.REACHED:
+                self._within_data()
                 return self._result(True, "complete", "the whole time span was covered")
             if code == co.REPLAN:
                 self._replan()
@@ -344,10 +346,21 @@ class _Motion:
         if event.kind == "bifurcation" and self.on_singular == "cross":
             self._leave(event)
             return None
-        result = self._result(False, event.kind, event.message)
         if self.on_singular == "stop":
-            return result
-        raise SingularPositionError(event.message, event, result)
+            return self._ended_at(event)
+        raise SingularPositionError(event.message, event, self._result(False, event.kind, event.message))
+
+    def _ended_at(self, event: SingularPosition) -> Result:
+        """The motion up to a singular position and in it: its velocities are those of arrival, if there are any."""
+        near = self._passage(event, 0) if event.kind == "bifurcation" and event.branches else None
+        none = np.full(len(event.q), np.nan)
+        last = (event.q, none, none) if near is None else near.at(event.t)
+        if self.k < len(self.grid):
+            self._record(self.k, *last)
+            self.grid = np.append(self.grid[: self.k], event.t)
+            self.k += 1
+        words = "" if near is not None else "; the last row has its pose, velocities do not exist there (nan)"
+        return self._result(False, event.kind, event.message + words)
 
     def _fill_before(self, event: SingularPosition, arrival: co.State) -> None:
         """Grid points between the last step and the singular position."""
@@ -425,6 +438,14 @@ class _Motion:
         return int(choice)
 
     # --- what comes back -----------------------------------------------------------------------------------------
+
+    def _within_data(self) -> None:
+        """Refuse a motion during which a table was read beyond its data; what came before is in the error."""
+        for k, t in enumerate(self.grid[: self.k]):
+            wrong = self.posed.system.outside_data(self.posed.x.copy(), self.Q[k], float(t), self.V[k])
+            if wrong:
+                self.k, message = k, f"{wrong[0]}, and the motion has left them at t = {t:.10g}"
+                raise ConvergenceError(message, self._result(False, "failed", message))
 
     def _result(self, success: bool, status: str, message: str) -> Result:
         system, k = self.posed.system, self.k

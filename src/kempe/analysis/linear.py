@@ -111,6 +111,7 @@ def small_motions(
 ) -> Linearised:
     """The linearisation about a state; ``standing``: drivers and everything else are at rest."""
     system, n = posed.system, posed.system.n
+    posed.within_data(at.q, at.t, at.v)
     here = explicit(posed, at)
     fixed = np.eye(n)[list(held)]
     J = np.vstack([here.J.toarray(), fixed])

@@ -104,7 +104,7 @@ def _columns(model: Model, designs: Any) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {}
     for name, values in designs.items():
         columns[name] = np.atleast_1d(plain_array(values, f"the values of parameter '{name}'"))
-    model.parameter_vector(dict.fromkeys(columns, 1.0))  # all of them must exist
+    model.check_parameters(columns)
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1 or any(values.ndim != 1 for values in columns.values()) or lengths == {0}:
         raise ModelError("the columns of designs must be equally long lists of numbers")

@@ -8,46 +8,16 @@ branch really has; solved for the velocity it yields the tangents of all branche
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from kempe.results.events import Branch, SingularPosition
 from kempe.simulation.posing import Posed
 
 #: Singular values below this fraction of the largest count as zero at a located singular position.
 ZERO = 1e-7
-
-
-@dataclass(frozen=True)
-class Branch:
-    """One way a motion can go on: the velocities by coordinate; ``vertical`` when it moves while time stands still."""
-
-    velocity: dict[str, float]
-    vertical: bool = False
-
-
-@dataclass(frozen=True)
-class SingularPosition:
-    """A singular position met by a driven motion.
-
-    ``kind`` is "lock-up", "bifurcation" or "degenerate" (ranks agree for every velocity: a branch decides only in
-    higher order). ``ranks`` are those of Phi_q, [Phi_q nu] and, for the first branch's velocity, [Phi_q gamma].
-    ``moving`` names the coordinates that can move although the drivers stand still, ``blamed`` the joints and drivers
-    whose equations become dependent there, strongest first.
-    """
-
-    kind: str
-    t: float
-    pose: dict[str, float]
-    ranks: tuple[int, int, int]
-    singular_values: np.ndarray
-    branches: list[Branch]
-    moving: list[str]
-    blamed: list[str]
-    message: str
-    q: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))
-    tangents: list[np.ndarray] = field(repr=False, default_factory=list)  # unit vectors (q', t')
 
 
 @dataclass
@@ -145,13 +115,13 @@ def classify(square: Square, q: np.ndarray, t: float, zero: float = ZERO) -> Sin
         return None
     left, right = U[:, rank:], Vt[rank:].T
     names = posed.system.names
-    pose = {n[0]: float(c) for n, c in zip(names, q, strict=True)}
     moving = [names[k][0] for k in _strongest(np.abs(right).max(axis=1))]
     blamed = list(
         dict.fromkeys(posed.system.rows[square.active[k]].owner for k in _strongest(np.abs(left).max(axis=1)))
     )
     pushed = np.abs(left.T @ Phi_t).max()
-    common: dict[str, Any] = dict(t=float(t), pose=pose, singular_values=s, moving=moving, blamed=blamed, q=q.copy())
+    common: dict[str, Any] = dict(t=float(t), singular_values=s, moving=moving, blamed=blamed)
+    common |= {"columns": names, "q": q.copy()}
     if pushed > limit + zero * np.abs(Phi_t).max(initial=0.0):
         extended = np.linalg.svd(np.column_stack([J, Phi_t]), compute_uv=False)
         rank_v = int((extended > limit).sum())

@@ -360,6 +360,7 @@ class _Balance:
     def found(self, names: dict[str, int]) -> Equilibrium:
         """The equilibrium by names."""
         posed, here = self.posed, self.here
+        posed.within_data(here.q, self.t, np.zeros(len(here.q)))
         values, _ = self.reduced()
         self._held(here.lam / posed.row_scale)
         lam = self._smallest() / posed.row_scale

@@ -1,7 +1,7 @@
 """The catalogue: parts, joints, drivers, forces. One class per element, its data and its equations."""
 
-from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, Table, check_name, trace
-from kempe.elements.curves import CamFlat, CamRoller, Curve, PointOnCurve, curve, curve_through, polar
+from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, check_name, trace
+from kempe.elements.curves import CamFlat, CamRoller, Curve, CurveContact, PointOnCurve, curve, curve_through, polar
 from kempe.elements.drivers import Driver, PointDriver
 from kempe.elements.equations import SystemEquations
 from kempe.elements.events import Event
@@ -55,6 +55,7 @@ from kempe.elements.parts import (
 )
 from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.stops import BumpStop
+from kempe.elements.tables import Table, table
 from kempe.elements.user import AngleCoordinate, UserConstraint, UserForce
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "Coordinate",
     "Coupler",
     "Curve",
+    "CurveContact",
     "Driver",
     "Element",
     "Event",
@@ -129,6 +131,7 @@ __all__ = [
     "positive",
     "shown",
     "spline",
+    "table",
     "trace",
     "vector",
 ]

@@ -1,9 +1,9 @@
 """What an element is: named fields (its data) and equations on the symbolic view of those fields.
 
-A field says which coordinates it needs (``parts``), which numbers (``data``), which tables, what it looks like to
-the equations (``symbolic``), and what makes two fields give the same equations (``structure``). Elements with equal
-equations share one compiled kernel; only their coordinates and numbers differ. What is equal is decided by the
-equations themselves; an equal structure is a shortcut that saves writing them out.
+A field says which coordinates it needs (``parts``), which numbers (``data``), what it looks like to the equations
+(``symbolic``), and what makes two fields give the same equations (``structure``). Elements with equal equations share
+one compiled kernel; only their coordinates and numbers differ. What is equal is decided by the equations themselves; an
+equal structure is a shortcut that saves writing them out.
 """
 
 from __future__ import annotations
@@ -18,30 +18,9 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from kempe.elements.numbers import Number, evaluate, number, positive, shown
+from kempe.elements.numbers import Number, number, positive, shown
 from kempe.elements.sealing import Sealed
 from kempe.errors import ModelError
-
-
-class Table(Sealed):
-    """A cubic piecewise polynomial: the engine finds the interval, a kernel sees only the five numbers of a cubic."""
-
-    WIDTH = 5  # left end of the interval and the four coefficients in powers of (x - left)
-
-    def __init__(self, breaks: np.ndarray, coefficients: np.ndarray, period: float = 0.0) -> None:
-        self.breaks = np.ascontiguousarray(breaks, dtype=float)  # n + 1, increasing
-        self.coefficients = np.ascontiguousarray(coefficients, dtype=float)  # n x 4, ascending powers
-        self.period = period
-
-    def pieces(self, x: np.ndarray) -> np.ndarray:
-        """The left ends and the coefficients that hold at each x (outside the table: those of the end pieces)."""
-        turns = np.floor((x - self.breaks[0]) / self.period) * self.period if self.period else np.zeros(len(x))
-        k = np.clip(np.searchsorted(self.breaks, x - turns, side="right") - 1, 0, len(self.coefficients) - 1)
-        return np.column_stack([self.breaks[k] + turns, self.coefficients[k]])
-
-    def piece(self, x: float) -> np.ndarray:
-        """The left end and the coefficients that hold at x."""
-        return self.pieces(np.array([x], dtype=float))[0]
 
 
 @dataclass(frozen=True)
@@ -67,6 +46,8 @@ class Switch:
     note: str = ""
     #: Whether the run ends here.
     stops: bool = False
+    #: Whether it ends there because a table's data do.
+    leaves_data: bool = False
     #: False for switches that nobody needs to hear of.
     told: bool = True
     jump: Mapping[str, Any] = field(default_factory=dict)
@@ -75,7 +56,7 @@ class Switch:
 
 
 class Source:
-    """Where a symbolic view takes coordinates, numbers and tables from: kernel symbols, or the drawn pose."""
+    """Where a symbolic view takes coordinates and numbers from: kernel symbols, or the drawn pose."""
 
     t: Any
 
@@ -93,10 +74,6 @@ class Source:
 
     def numbers(self, values: Sequence[Number]) -> list[Any]:
         """The given numbers as the equations see them."""
-        raise NotImplementedError
-
-    def table(self, table: Table, argument: Any) -> Any:
-        """The table's value at an argument."""
         raise NotImplementedError
 
     def placed(self, carrier: Any, placed: Any) -> Any:
@@ -121,7 +98,7 @@ class Source:
 
 
 class Field(Sealed):
-    """A datum of an element; see the module text. The default is a field without coordinates, numbers or tables."""
+    """A datum of an element; see the module text. The default is a field without coordinates or numbers."""
 
     def parts(self) -> Iterable[Part]:
         """The parts whose coordinates are used."""
@@ -129,10 +106,6 @@ class Field(Sealed):
 
     def data(self) -> Iterable[Number]:
         """The numbers used, in the order in which ``symbolic`` asks for them."""
-        return ()
-
-    def tables(self) -> Iterable[Table]:
-        """The tables used, in the order in which ``symbolic`` asks for them."""
         return ()
 
     def loads(self) -> Iterable[Element]:
@@ -215,9 +188,6 @@ class Group(Field):
 
     def data(self) -> Iterable[Number]:
         return [value for f in self.fields for value in f.data()]
-
-    def tables(self) -> Iterable[Table]:
-        return [table for f in self.fields for table in f.tables()]
 
     def loads(self) -> Iterable[Element]:
         return [element for f in self.fields for element in f.loads()]
@@ -379,10 +349,6 @@ class Element(Sealed):
         """The numbers that must stay above zero."""
         return [f for f in self.fields.values() if isinstance(f, Positive)]
 
-    def tables(self) -> list[Table]:
-        """The element's tables."""
-        return [table for f in self.fields.values() for table in f.tables()]
-
     def loads(self) -> list[Element]:
         """The other elements whose multipliers it uses, each once."""
         return list(dict.fromkeys(element for f in self.fields.values() for element in f.loads()))
@@ -472,6 +438,9 @@ def _plain(value: Any, number: Mapping[int, int]) -> Hashable | None:
     if isinstance(value, tuple):
         items = tuple(_plain(item, number) for item in value)
         return None if None in items else ("tuple", *items)
+    if isinstance(value, dict):
+        items = tuple(_plain(item, number) for pair in value.items() for item in pair)
+        return None if None in items else ("dict", *items)
     simple = value is None or isinstance(value, np.generic) or type(value) in (bool, int, float, str)
     return (type(value), value) if simple else None
 
@@ -488,7 +457,7 @@ def as_field(value: Any, what: str) -> Field:
 
 
 class KernelSource(Source):
-    """Fresh symbols for one element: coordinates by part, numbers and table pieces in order of use."""
+    """Fresh symbols for one element: coordinates by part, numbers in order of use."""
 
     def __init__(self, element: Element) -> None:
         self.t = ca.SX.sym("t")
@@ -506,8 +475,6 @@ class KernelSource(Source):
         firsts = np.cumsum([0, *sizes])
         self._first = {e: int(at) for e, at in zip((element, *element.loads()), firsts, strict=False)}
         self._p: list[ca.SX] = []
-        self.arguments: list[ca.SX] = []
-        self._pieces: list[ca.SX] = []
 
     def push(self, expression: Any, effort: Any) -> ca.SX:
         """(de/dq)^T effort; differentiated forward, so that nothing undefined leaks from an untaken side."""
@@ -546,27 +513,10 @@ class KernelSource(Source):
         self._p += fresh
         return fresh
 
-    def table(self, table: Table, argument: Any) -> Any:
-        piece = ca.SX.sym(f"table{len(self._pieces)}", Table.WIDTH)
-        self._pieces.append(piece)
-        self.arguments.append(ca.SX(argument))
-        return cubic(piece, argument)
-
     @property
     def p(self) -> ca.SX:
         """The numbers handed out so far."""
         return ca.vertcat(ca.SX(0, 1), *self._p)
-
-    @property
-    def pieces(self) -> ca.SX:
-        """The table pieces handed out so far."""
-        return ca.vertcat(ca.SX(0, 1), *self._pieces)
-
-
-def cubic(piece: Any, x: Any) -> Any:
-    """The value at x of the cubic (left end, c0, c1, c2, c3)."""
-    d = x - piece[0]
-    return piece[1] + d * (piece[2] + d * (piece[3] + d * piece[4]))
 
 
 class DrawnSource(Source):
@@ -582,9 +532,6 @@ class DrawnSource(Source):
 
     def multipliers(self, element: Element) -> dict[str, Any]:
         return dict.fromkeys(element.rows, 0.0)
-
-    def table(self, table: Table, argument: Any) -> Any:
-        return float(cubic(table.piece(evaluate([argument])[0]), evaluate([argument])[0]))
 
 
 def kind_of(element: Any) -> str:

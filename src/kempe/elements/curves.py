@@ -12,19 +12,18 @@ from kempe.elements.base import (
     DrawnSource,
     Element,
     Field,
-    KernelSource,
     Positive,
     Source,
-    Table,
-    cubic,
+    Switch,
 )
 from kempe.elements.functions import Expression, arguments_of, called_on_symbols
 from kempe.elements.joints import attach
-from kempe.elements.motions import cubic_table
-from kempe.elements.numbers import Number, evaluate, number, plain_array, shown
+from kempe.elements.numbers import Number, evaluate, not_negative, number, plain_array, shown, unless_zero
 from kempe.elements.parts import Coordinate, Marker, as_carrier
 from kempe.elements.planar import Placed, column, cross, perpendicular
 from kempe.elements.quantities import as_marker
+from kempe.elements.stops import OneSided
+from kempe.elements.tables import table
 from kempe.errors import ModelError
 
 
@@ -97,38 +96,58 @@ class curve_through(Curve):
         #: As given, for files.
         self.given = {"points": plain_array(points, "curve_through").tolist(), "closed": bool(closed)}
         s = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(data, axis=0).T))))
-        self._tables = [cubic_table(s, data[:, k], "curve_through", periodic=closed) for k in (0, 1)]
+        self._tables = [
+            table(s, data[:, k], periodic=bool(closed), outside="extrapolate", name="curve_through") for k in (0, 1)
+        ]
         super().__init__((0.0, float(s[-1])))
 
-    def tables(self) -> Iterable[Table]:
-        return self._tables
+    def structure(self) -> Hashable:
+        return (curve_through, *(t.structure() for t in self._tables))
 
     def symbolic(self, source: Source) -> Callable[[Any], Any]:
-        if isinstance(source, KernelSource):
-            pieces: list[Any] = []
-
-            def point(s: Any) -> Any:
-                if not pieces:  # one lookup serves every use of the curve in an element
-                    pieces.append((s, column([source.table(table, s) for table in self._tables])))
-                made_at, value = pieces[0]
-                return ca.substitute([value], [made_at], [ca.SX(s)])[0]
-
-            return point
-        return lambda s: column([cubic(t.piece(float(s)), float(s)) for t in self._tables])
+        return lambda s: column([t(s) for t in self._tables])
 
 
 class Contact(Element):
-    """A constraint with the parameter s of a curve as an unknown of its own, found near the drawn follower."""
+    """A constraint with the parameter s of a curve as an unknown of its own, found near the drawn follower.
 
-    def __init__(self, name: str, what: str, base: Marker, profile: Any, target: Marker, start: Any, **f: Any) -> None:
+    With ``lift_off`` the follower touches the curve or is free: one row says which point of the curve faces it and
+    always holds, the other holds the gap at zero while they touch. They part where the contact would have to pull, and
+    meet again with a restitution. Outside is to the right of the direction in which the curve is run through.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        what: str,
+        base: Marker,
+        profile: Any,
+        target: Marker,
+        start: Any,
+        lift_off: Any = False,
+        restitution: Any = 0.0,
+        **f: Any,
+    ) -> None:
         if not isinstance(profile, Curve):
             hint = "; write kp.curve(...) around it" if callable(profile) else ""
             raise ModelError(
                 f"{what}: the curve must be kp.curve, kp.polar or kp.curve_through, not {shown(profile)}{hint}"
             )
+        if not isinstance(lift_off, (bool, np.bool_)):
+            raise ModelError(f"{what}: lift_off must be True or False, not {shown(lift_off)}")
+        bounce = not_negative(restitution, f"{what}: restitution")
+        if not lift_off and (isinstance(bounce, ca.SX) or bounce != 0.0):
+            raise ModelError(f"{what}: a restitution needs lift_off=True: without it the contact never opens")
+        if not isinstance(bounce, ca.SX) and bounce > 1.0:
+            raise ModelError(f"{what}: a restitution is between 0 and 1, not {bounce:g}")
         if start is None:
             start = _nearest(base, profile, target)
         contact = Coordinate(f"{name} s", number(start, f"{what}: start"), owner=self, scale=profile.scale)
+        if lift_off:
+            self.rows = ("contact", "tangent")
+            self.modes = ("free", "touching")  # type: ignore[misc]
+            self.row_modes = {"contact": ("touching",)}  # type: ignore[misc]
+            f |= {"restitution": bounce, "near": NEAR * _extent(profile)}
         super().__init__(name, base=base, profile=profile, s=contact, follower=target, **f)
 
     def contact(self, x: Any) -> tuple[Any, Any]:
@@ -137,6 +156,54 @@ class Contact(Element):
         slope = ca.jacobian(local, x.s)
         slope = slope / ca.norm_2(slope)
         return _world(x.base, local), slope[0] * x.base.u + slope[1] * x.base.n
+
+    def gap(self, x: Any) -> Any:
+        """How far the follower is outside of the curve."""
+        position, tangent = self.contact(x)
+        return ca.dot(x.follower.r - position, -perpendicular(tangent)) - self.reach(x)
+
+    def facing(self, x: Any) -> Any:
+        """Zero where the point of the curve is the one that faces the follower."""
+        position, tangent = self.contact(x)
+        return ca.dot(x.follower.r - position, tangent)
+
+    def reach(self, x: Any) -> Any:
+        """How far the follower reaches out from its point."""
+        return 0.0
+
+    def closed(self, x: Any) -> Any:
+        """The rows of a contact that never opens."""
+        raise NotImplementedError
+
+    def phi(self, x: Any) -> Any:
+        return [self.gap(x), self.facing(x)] if self.modes else self.closed(x)
+
+    def switches(self, x: Any) -> list[Switch]:
+        if not self.modes:
+            return []
+        # behind a lift-off the gap is zero but for rounding, which is no landing
+        gap = self.gap(x) + ROUNDING * x.near
+        lands = Switch("free", gap, "free", jump={"contact": x.restitution}, limit="touching", note="lands")
+        return [lands, Switch("touching", -x.lam["contact"], "free", note="lifts off")]
+
+    def first_mode(self, x: Any) -> Any:
+        return ca.if_else(self.gap(x) <= x.near, 1.0, 0.0) if self.modes else 0.0
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        return {"gap": self.gap(x)} if self.modes else {}
+
+
+#: A follower that is drawn as near to its curve as this touches it at the start, in sizes of the curve.
+NEAR = 1e-6
+#: A gap below this share of that is rounding.
+ROUNDING = 1e-6
+
+
+def _extent(profile: Curve) -> float:
+    """The size of a curve as drawn."""
+    found = ca.horzcat(*[ca.SX(profile.at(float(s))) for s in np.linspace(*profile.span, 25)])
+    points = evaluate([found[k] for k in range(found.numel())]).reshape(-1, 2)
+    return float(np.ptp(points, axis=0).max())
 
 
 def _world(frame: Placed, local: Any) -> Any:
@@ -166,48 +233,72 @@ def _nearest(base: Marker, profile: Curve, target: Marker) -> float:
 
 
 class PointOnCurve(Contact):
-    """A point of j stays on a curve fixed to i."""
+    """A point of j stays on a curve fixed to i; with ``lift_off`` it may leave it to the right of its direction."""
 
     rows = ("x", "y")
 
-    def __init__(self, name: str, i: Any, j: Any, *, curve: Any, on_j: Any = None, start: Any = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        curve: Any,
+        on_j: Any = None,
+        start: Any = None,
+        lift_off: bool = False,
+        restitution: Any = 0.0,
+    ) -> None:
         what = f"point on curve '{name}'"
-        base = as_marker(i, f"{what}: the part that carries the curve")
-        follower = as_carrier(j, f"{what}: the follower").on((0.0, 0.0) if on_j is None else on_j)
-        if isinstance(j, Marker) and on_j is None:
-            follower = j
-        if base.carrier is follower.carrier:
-            raise ModelError(f"{what} connects '{base.name}' with itself")
-        super().__init__(name, what, base, curve, follower, start)
+        base, follower = _on_curve(what, i, j, on_j)
+        super().__init__(name, what, base, curve, follower, start, lift_off, restitution)
 
-    def phi(self, x: Any) -> Any:
+    def closed(self, x: Any) -> Any:
         return x.follower.r - _world(x.base, x.profile(x.s))
+
+
+def _on_curve(what: str, i: Any, j: Any, on_j: Any) -> tuple[Marker, Marker]:
+    """Where a curve is fixed, and the point that follows it."""
+    base = as_marker(i, f"{what}: the part that carries the curve")
+    follower = as_carrier(j, f"{what}: the follower").on((0.0, 0.0) if on_j is None else on_j)
+    if isinstance(j, Marker) and on_j is None:
+        follower = j
+    if base.carrier is follower.carrier:
+        raise ModelError(f"{what} connects '{base.name}' with itself")
+    return base, follower
 
 
 class CamRoller(Contact):
     """A roller of j on a cam profile of i: the roller's centre lies ``radius`` outside the profile.
 
-    Outside is to the right of the direction in which the profile is run through (a profile run counter-clockwise).
+    Outside is to the right of the direction in which the profile is run through (a profile run counter-clockwise). With
+    ``lift_off`` the roller leaves the cam where the contact would have to pull, and lands with ``restitution``.
     """
 
     rows = ("x", "y")
 
     def __init__(
-        self, name: str, i: Any, j: Any, *, profile: Any, radius: Any, on_j: Any = (0.0, 0.0), start: Any = None
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        profile: Any,
+        radius: Any,
+        on_j: Any = (0.0, 0.0),
+        start: Any = None,
+        lift_off: bool = False,
+        restitution: Any = 0.0,
     ) -> None:
         what = f"cam '{name}'"
         base, follower = attach(what, i, j, None, (0.0, 0.0), on_j)
-        super().__init__(
-            name,
-            what,
-            base,
-            profile,
-            follower,
-            start,
-            radius=Positive(radius, f"{what}: roller radius (for a knife edge use point_on_curve)"),
-        )
+        size = Positive(radius, f"{what}: roller radius (for a knife edge use point_on_curve)")
+        super().__init__(name, what, base, profile, follower, start, lift_off, restitution, radius=size)
 
-    def phi(self, x: Any) -> Any:
+    def reach(self, x: Any) -> Any:
+        return x.radius
+
+    def closed(self, x: Any) -> Any:
         position, tangent = self.contact(x)
         return x.follower.r - position + x.radius * perpendicular(tangent)
 
@@ -215,13 +306,24 @@ class CamRoller(Contact):
 class CamFlat(Contact):
     """A flat face of j on a cam profile of i: the face touches the profile and is tangent to it.
 
-    ``axis`` is the face's direction in world coordinates of the drawn pose.
+    ``axis`` is the face's direction in world coordinates of the drawn pose. With ``lift_off`` the face leaves the cam
+    where the contact would have to pull, and lands with ``restitution``.
     """
 
     rows = ("contact", "tangent")
 
     def __init__(
-        self, name: str, i: Any, j: Any, *, profile: Any, axis: Any, on_j: Any = (0.0, 0.0), start: Any = None
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        profile: Any,
+        axis: Any,
+        on_j: Any = (0.0, 0.0),
+        start: Any = None,
+        lift_off: bool = False,
+        restitution: Any = 0.0,
     ) -> None:
         what = f"cam '{name}'"
         base = as_marker(i, f"{what}: the cam")
@@ -229,8 +331,51 @@ class CamFlat(Contact):
         if base.carrier is face:
             raise ModelError(f"{what} connects '{face.name}' with itself")
         turned = face.at_world((0.0, 0.0), axis).angle
-        super().__init__(name, what, base, profile, Marker(face, face.on(on_j).point, turned), start)
+        follower = Marker(face, face.on(on_j).point, turned)
+        super().__init__(name, what, base, profile, follower, start, lift_off, restitution)
 
-    def phi(self, x: Any) -> list[Any]:
-        position, tangent = self.contact(x)
-        return [ca.dot(x.follower.n, position - x.follower.r), cross(x.follower.u, tangent)]
+    def facing(self, x: Any) -> Any:
+        return cross(x.follower.u, self.contact(x)[1])
+
+    def closed(self, x: Any) -> list[Any]:
+        position, _ = self.contact(x)
+        return [ca.dot(x.follower.n, position - x.follower.r), self.facing(x)]
+
+
+class CurveContact(OneSided, Contact):
+    """A point or a roller of j that a curve of i pushes away: force k d^n + c d', d being how deep it is inside.
+
+    Outside is to the right of the direction in which the curve is run through. Without ``radius`` it is a point. The
+    contact never pulls; it opens and closes as that of a bump stop does.
+    """
+
+    rows = ("tangent",)
+
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        curve: Any,
+        stiffness: Any,
+        damping: Any = 0.0,
+        exponent: Any = 1.0,
+        radius: Any = 0.0,
+        on_j: Any = None,
+        start: Any = None,
+    ) -> None:
+        what = f"curve contact '{name}'"
+        base, follower = _on_curve(what, i, j, on_j)
+        fields = self.pushing(what, stiffness, damping, exponent)
+        fields["radius"] = unless_zero(not_negative(radius, f"{what}: radius"))
+        Contact.__init__(self, name, what, base, curve, follower, start, **fields)
+
+    def reach(self, x: Any) -> Any:
+        return 0.0 if x.radius is None else x.radius
+
+    def depth(self, x: Any) -> Any:
+        return -self.gap(x)
+
+    def phi(self, x: Any) -> Any:
+        return self.facing(x)

@@ -11,6 +11,7 @@ import casadi as ca
 from kempe.elements.base import Element
 from kempe.elements.functions import digest
 from kempe.elements.parts import Coordinate
+from kempe.elements.readings import pieces_of, places_of, readings_in, substituted
 
 
 class SystemEquations(Element):
@@ -41,7 +42,10 @@ class SystemEquations(Element):
     def _written_out(self) -> tuple[Any, ...]:
         given = [e is not None for e in (self._phi, self._mass, self._force)]
         outputs = [e for e in (self._phi, self._mass, self._force) if e is not None]
-        return (*given, digest(ca.Function("f", [self._q, self._v, self._t, self._p], outputs)))
+        readings = readings_in(outputs)
+        symbols = [self._q, self._v, self._t, self._p, pieces_of(readings)]
+        said = digest(ca.Function("f", symbols, [*outputs, places_of(readings)]))
+        return (*given, said, *(reading.table.structure() for reading in readings))
 
     def drives_rows(self) -> list[bool]:
         return [bool(ca.depends_on(self._phi[k], self._t)) for k in range(len(self.rows))]
@@ -55,7 +59,7 @@ class SystemEquations(Element):
     def _written(self, expression: ca.SX, x: Any) -> ca.SX:
         q, p = ca.vertcat(*x.coordinates), ca.vertcat(ca.SX(0, 1), *x.numbers)
         v = ca.vertcat(*[x.d(c) for c in x.coordinates])
-        return ca.substitute([expression], [self._q, self._v, self._t, self._p], [q, v, ca.SX(x.t), p])[0]
+        return substituted([expression], [self._q, self._v, self._t, self._p], [q, v, ca.SX(x.t), p])[0]
 
     def phi(self, x: Any) -> Any:
         return self._written(self._phi, x)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Field, Source, Table
+from kempe.elements.base import DrawnSource, Element, Field, Source
 from kempe.elements.functions import Expression, arguments_of, scalar_expression
 from kempe.elements.joints import attach, between
 from kempe.elements.links import drawn_distance
@@ -17,6 +17,7 @@ from kempe.elements.numbers import Number, evaluate, not_negative, number, shown
 from kempe.elements.parts import Ground, Marker, Point, plain
 from kempe.elements.planar import angle_beyond, relative_angle
 from kempe.elements.quantities import Angle, Distance, as_marker, drawn_value
+from kempe.elements.tables import Table
 from kempe.errors import ModelError
 
 
@@ -43,22 +44,26 @@ class Characteristic(Field):
 
     def __init__(self, force: Table) -> None:
         c, zero = force.coefficients, np.zeros(len(force.coefficients))
-        width = np.diff(force.breaks)
+        width = np.diff(force.axes[0].breaks)
         powers = np.arange(1, 5)
         energy = np.concatenate([[0.0], np.cumsum((c / powers * width[:, None] ** powers).sum(axis=1))])[:-1]
-        counted = Table(force.breaks, np.column_stack([zero, zero + 1.0, zero, zero]))
-        rest = Table(force.breaks, np.column_stack([energy, 0.75 * c[:, 0], c[:, 1] / 4.0, c[:, 2] / 12.0]))
-        self._tables = (force, counted, rest)
-        rest.coefficients[:, 0] -= float(self.symbolic(DrawnSource())(0.0)[0])
+        at_zero = (0.0 - force.pieces(np.zeros(1))[0, 0]) * force.values(0.0) / 4.0
+        rest = np.column_stack([energy, 0.75 * c[:, 0], c[:, 1] / 4.0, c[:, 2] / 12.0])
+        rest[:, 0] -= at_zero + Table(force.axes, rest).values(0.0)
+        self._tables = (
+            force,
+            Table(force.axes, np.column_stack([zero, zero + 1.0, zero, zero])),
+            Table(force.axes, rest),
+        )
 
-    def tables(self) -> Iterable[Table]:
-        return self._tables
+    def structure(self) -> Hashable:
+        return (Characteristic, *(table.structure() for table in self._tables))
 
     def symbolic(self, source: Source) -> Callable[[Any], tuple[Any, Any]]:
         """A function of the deformation that gives the energy and the force."""
 
         def energy(deformation: Any) -> tuple[Any, Any]:
-            force, counted, rest = (source.table(table, deformation) for table in self._tables)
+            force, counted, rest = (table(deformation) for table in self._tables)
             return counted * force / 4.0 + rest, force
 
         return energy
@@ -71,14 +76,19 @@ def characteristic(law: Any, measured: str, what: str) -> tuple[Characteristic |
     """
     if law is None:
         return None, None
-    if isinstance(law, spline):
-        if law.given["periodic"]:
+    tabulated = law.table if isinstance(law, spline) else law
+    if isinstance(tabulated, Table):
+        if tabulated.dim > 1:
+            raise ModelError(
+                f"{what}: a table of two arguments is called in a function, law=lambda s, rate: T(s, rate)"
+            )
+        if tabulated.axes[0].period:
             raise ModelError(f"{what}: the table of a spring's force must not be periodic")
-        return Characteristic(law.table), None
+        return Characteristic(tabulated), None
     if isinstance(law, (Law, ca.SX)) or not callable(law):
         raise ModelError(
             f"{what}: law must be a function law({measured}, rate) or law({measured}, rate, t), "
-            f"or kp.spline(deformations, forces), not {shown(law)}"
+            f"or kp.table(deformations, forces), not {shown(law)}"
         )
     takes = arguments_of(law, [measured, "rate"], ["t"], f"{what}: the law")
     function = law if takes == 3 else lambda value, rate, t: law(value, rate)

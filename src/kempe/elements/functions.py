@@ -11,6 +11,7 @@ import casadi as ca
 
 from kempe.elements.base import Field, Source, failed_on_symbols
 from kempe.elements.numbers import Number, parameters_of
+from kempe.elements.readings import pieces_of, places_of, readings_in, substituted
 from kempe.errors import ModelError
 
 
@@ -30,8 +31,13 @@ class Expression(Field):
         symbols = ca.vertcat(ca.SX(0, 1), *own)
         self.parameters = parameters_of(value, symbols, what)
         self._symbols = [symbols, ca.vertcat(ca.SX(0, 1), *map(ca.SX, self.parameters))]
-        nameless = [ca.SX.sym("x", s.numel()) for s in self._symbols]  # what symbols are called makes no difference
-        self._key = digest(ca.Function("f", nameless, ca.substitute([value], self._symbols, nameless)))
+        readings = readings_in([value])
+        self.tables = [reading.table for reading in readings]
+        # what symbols are called makes no difference
+        symbols_and_pieces = [*self._symbols, pieces_of(readings)]
+        nameless = [ca.SX.sym("x", s.numel()) for s in symbols_and_pieces]
+        said = ca.substitute([value, places_of(readings)], symbols_and_pieces, nameless)
+        self._key = (digest(ca.Function("f", nameless, said)), *(table.structure() for table in self.tables))
 
     def data(self) -> Iterable[Number]:
         return list(self.parameters)
@@ -41,7 +47,7 @@ class Expression(Field):
 
     def symbolic(self, source: Source) -> Callable[..., ca.SX]:
         numbers = ca.vertcat(ca.SX(0, 1), *source.numbers(list(self.parameters)))
-        return lambda *own: ca.substitute([self.value], self._symbols, [ca.vertcat(ca.SX(0, 1), *own), numbers])[0]
+        return lambda *own: substituted([self.value], self._symbols, [ca.vertcat(ca.SX(0, 1), *own), numbers])[0]
 
 
 def signature_of(function: Any) -> int:

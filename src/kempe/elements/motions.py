@@ -12,11 +12,11 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
-from kempe.elements.base import Field, Source, Table
+from kempe.elements.base import Field, Source
 from kempe.elements.functions import scalar_expression
-from kempe.elements.numbers import Number, number, plain_array, positive, shown
+from kempe.elements.numbers import Number, number, positive, shown
+from kempe.elements.tables import table
 from kempe.errors import ModelError
 
 
@@ -118,46 +118,27 @@ class harmonic_rise(Rise):
         return (1 - ca.cos(ca.pi * s)) / 2
 
 
-def cubic_table(x: Any, y: Any, what: str, periodic: bool = False, ends: str = "not-a-knot") -> Table:
-    """A C2 cubic spline through data as a table; ``ends`` as in scipy.interpolate.CubicSpline."""
-    from scipy.interpolate import CubicSpline
-
-    x, y = plain_array(x, f"{what}: the arguments"), plain_array(y, f"{what}: the values")
-    if ends not in ("not-a-knot", "natural", "clamped"):
-        raise ModelError(f"{what}: ends must be 'not-a-knot', 'natural' or 'clamped', not {ends!r}")
-    if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
-        raise ModelError(f"{what}: a spline needs two lists of the same length, at least 2, not {x.shape}, {y.shape}")
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise ModelError(f"{what}: the data of a spline must be finite")
-    if not (np.diff(x) > 0).all():
-        raise ModelError(f"{what}: the arguments of a spline must increase")
-    if periodic and y[0] != y[-1]:
-        raise ModelError(f"{what}: a periodic spline must end with the value it begins with")
-    try:
-        with np.errstate(all="ignore"):
-            fit = CubicSpline(x, y, bc_type="periodic" if periodic else ends)
-    except (ValueError, np.linalg.LinAlgError):
-        raise ModelError(f"{what}: no spline goes through these data, which are too far apart or too large") from None
-    if not np.isfinite(fit.c).all():
-        raise ModelError(f"{what}: no spline goes through these data, which are too far apart or too large")
-    return Table(x, fit.c[::-1].T, float(x[-1] - x[0]) if periodic else 0.0)
-
-
 class spline(Law):
-    """A C2 cubic spline through (times, values); beyond the data the end pieces go on."""
+    """A C2 cubic spline through (times, values); beyond the data its end pieces go on, unless ``outside`` says else.
 
-    def __init__(self, times: Any, values: Any, periodic: bool = False, ends: str = "not-a-knot") -> None:
+    It is ``kp.table(times, values)`` read at the time. ``outside`` is "extrapolate", "hold" or "error".
+    """
+
+    def __init__(
+        self, times: Any, values: Any, periodic: bool = False, ends: str = "not-a-knot", outside: str = "extrapolate"
+    ) -> None:
         super().__init__()
-        self.table = cubic_table(times, values, "spline", periodic, ends)
+        self.table = table(times, values, periodic=periodic, ends=ends, outside=outside, name="spline")
         #: As given, for files.
-        given = {"times": plain_array(times, "spline").tolist(), "values": plain_array(values, "spline").tolist()}
-        self.given = {**given, "periodic": bool(periodic), "ends": ends}
+        given = self.table.given
+        self.given = {"times": given["x"], "values": given["y"], "periodic": given["periodic"], "ends": ends}
+        self.given |= {} if outside == "extrapolate" else {"outside": outside}
 
-    def tables(self) -> Iterable[Table]:
-        return (self.table,)
+    def structure(self) -> Hashable:
+        return (spline, self.table.structure())
 
     def symbolic(self, source: Source) -> Any:
-        return source.table(self.table, source.t)
+        return self.table(source.t)
 
 
 class traced(Law):

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
+from kempe.elements.readings import Staged, is_piece, places_of, readings_in
 from kempe.errors import ModelError
 
 #: A number in a model: a float, or a CasADi scalar made of design parameters.
@@ -37,16 +38,23 @@ class Parameter(ca.SX):
     """A named design parameter: a CasADi symbol that knows its value.
 
     It can stand wherever a number can, and so can any expression of it (``0.25 * L**3 / 12``, ``kp.sin(L)``).
-    Changing ``value`` rebuilds and recompiles nothing.
+    Changing ``value`` rebuilds and recompiles nothing. One that is given as an expression of others follows them; that
+    is its ``formula``.
     """
 
     def __init__(
-        self, name: str, value: float, bounds: tuple[float, float] | None = None, *, symbol: ca.SX | None = None
+        self, name: str, value: Any, bounds: tuple[float, float] | None = None, *, symbol: ca.SX | None = None
     ) -> None:
         super().__init__(named_symbol(name) if symbol is None else symbol)
         self._label = name
         self.bounds = bounds
-        self.value = value
+        self._formula: ca.SX | None = None
+        if isinstance(value, ca.SX) and not value.is_constant():
+            self._formula = ca.SX(number(value, f"parameter '{name}': the value"))
+            if bounds is not None:
+                raise ModelError(f"parameter '{name}' follows from others, which have bounds; it cannot have its own")
+        else:
+            self.value = value
         if symbol is None and self.bounds is not None and not self.bounds[0] <= self.value <= self.bounds[1]:
             raise ModelError(f"parameter '{name}': the value {self.value} is outside its bounds {self.bounds}")
         _known[self.element_hash()] = self
@@ -82,11 +90,24 @@ class Parameter(ca.SX):
     @property
     def value(self) -> float:
         """The current value."""
-        return self._value
+        return self._value if self._formula is None else float(evaluate([self._formula])[0])
 
     @value.setter
     def value(self, value: float) -> None:
+        if self._formula is not None:
+            raise ModelError(f"parameter '{self.label}' {self.follows}")
         self._value = plain_number(value, f"parameter '{self.label}': the value")
+
+    @property
+    def formula(self) -> ca.SX | None:
+        """The expression of other parameters that it follows; None for one that has a value of its own."""
+        return self._formula
+
+    @property
+    def follows(self) -> str:
+        """From what it follows, as the end of a sentence."""
+        names = ", ".join(f"'{p.label}'" for p in parameters_in([self._formula]))
+        return f"follows from {names}; change that"
 
     def __repr__(self) -> str:
         return f"Parameter({self.label!r}, {self.value!r})"
@@ -113,10 +134,13 @@ def _checked_bounds(name: str, bounds: Any) -> tuple[float, float]:
 def parameters_in(expressions: Iterable[Any]) -> list[Parameter]:
     """The design parameters that occur in some numbers, each once, in order of first appearance."""
     found: dict[int, Parameter] = {}
-    for expression in expressions:
+    expressions = list(expressions)
+    for expression in [*(a for reading in readings_in(expressions) for a in reading.arguments), *expressions]:
         if isinstance(expression, ca.SX):
             for symbol in ca.symvar(expression):
                 parameter = _known.get(symbol.element_hash())
+                if parameter is None and is_piece(symbol):
+                    continue
                 if parameter is None:
                     raise ModelError(f"the symbol '{symbol.name()}' is not a parameter of this model")
                 found.setdefault(symbol.element_hash(), parameter)
@@ -128,7 +152,8 @@ def parameters_of(expression: ca.SX, own: ca.SX, what: str) -> list[Parameter]:
 
     Refuses what ``math`` functions make of a symbol, which is NaN.
     """
-    expression, own = ca.SX(expression), ca.SX(own)
+    own = ca.SX(own)
+    expression = ca.vertcat(ca.vec(ca.SX(expression)), places_of(readings_in([ca.SX(expression)])))
     mine = {symbol.element_hash() for symbol in ca.symvar(own)}
     strangers = [s for s in ca.symvar(expression) if s.element_hash() not in mine]
     function = ca.Function("f", [own, ca.vertcat(ca.SX(0, 1), *strangers)], [expression])
@@ -136,7 +161,7 @@ def parameters_of(expression: ca.SX, own: ca.SX, what: str) -> list[Parameter]:
         if function.instruction_id(k) == ca.OP_CONST and math.isnan(function.instruction_constant(k)):
             raise ModelError(f"{what} contains NaN; use kp.sin, kp.sqrt and such, not those of the math module")
     try:
-        return parameters_in(strangers)
+        return parameters_in(s for s in strangers if not is_piece(s))
     except ModelError as error:
         raise ModelError(f"{what}: {error}") from None
 
@@ -146,12 +171,15 @@ def evaluate(expressions: Sequence[Number]) -> np.ndarray:
     if not any(isinstance(e, ca.SX) for e in expressions):
         return np.array(expressions, dtype=float)
     parameters = parameters_in(expressions)
-    values = ca.substitute(
-        [ca.SX(ca.vertcat(*[ca.SX(e) for e in expressions]))],
-        [ca.SX(p) for p in parameters],
-        [ca.SX(p.value) for p in parameters],
-    )[0]
-    return np.array(ca.DM(values), dtype=float).ravel()
+    numbers, column = np.array([p.value for p in parameters]), ca.vertcat(*[ca.SX(e) for e in expressions])
+    if not readings_in([column]):
+        values = ca.substitute([column], [ca.SX(p) for p in parameters], [ca.SX(n) for n in numbers])[0]
+        return np.array(ca.DM(values), dtype=float).ravel()
+    staged = Staged([ca.vertcat(ca.SX(0, 1), *[ca.SX(p) for p in parameters])], [column])
+    wrong = staged.outside(numbers)
+    if wrong:
+        raise ModelError(wrong)
+    return staged(numbers)[0].ravel()
 
 
 def number(value: Any, what: str) -> Number:

@@ -12,45 +12,32 @@ from kempe.elements.quantities import as_quantity
 from kempe.errors import ModelError
 
 
-class BumpStop(Element):
-    """A one-sided spring and damper on a quantity: force k d^n + c d', d > 0 being how far the limit is passed.
+class OneSided(Element):
+    """A spring and damper that push and never pull: force k d^n + c d' where a depth d is above zero.
 
-    With ``side="below"`` the stop acts where the quantity is below its limit (d = limit - quantity), with "above" where
-    it is above. It never pulls: while k d^n + c d' is below zero the stop is *released*, and the damper takes up just
-    what the spring gives, so that no force is left and the energy that was stored is dissipated.
+    While k d^n + c d' is below zero it is *released*: the damper takes up just what the spring gives, so that no force
+    is left and the energy that was stored is dissipated.
     """
 
     modes = ("free", "contact", "released")
 
-    def __init__(
-        self,
-        name: str,
-        quantity: Any,
-        limit: Any,
-        stiffness: Any,
-        *,
-        damping: Any = 0.0,
-        exponent: Any = 1.0,
-        side: str = "below",
-    ) -> None:
-        what = f"bump stop '{name}'"
-        if side not in ("below", "above"):
-            raise ModelError(f"{what}: side must be 'below' or 'above', not {side!r}")
+    @staticmethod
+    def pushing(what: str, stiffness: Any, damping: Any, exponent: Any) -> dict[str, Any]:
+        """The fields of the spring and the damper."""
         power = Positive(exponent, f"{what}: exponent")
-        super().__init__(
-            name,
-            quantity=as_quantity(quantity, f"{what}: the quantity it limits"),
-            limit=number(limit, f"{what}: limit"),
-            stiffness=Positive(stiffness, f"{what}: stiffness"),
-            damping=unless_zero(not_negative(damping, f"{what}: damping")),
-            exponent=power if isinstance(power.value, ca.SX) or power.value != 1.0 else None,
-            side=side,
-        )
+        return {
+            "stiffness": Positive(stiffness, f"{what}: stiffness"),
+            "damping": unless_zero(not_negative(damping, f"{what}: damping")),
+            "exponent": power if isinstance(power.value, ca.SX) or power.value != 1.0 else None,
+        }
+
+    def depth(self, x: Any) -> Any:
+        """How far the two sides are pressed into each other."""
+        raise NotImplementedError
 
     def view(self, source: Source) -> Any:
         x = super().view(source)
-        beyond = x.quantity.above(x.limit)
-        x.depth = beyond if x.side == "above" else -beyond
+        x.depth = self.depth(x)
         x.approach = x.d(x.depth)
         # a linear spring needs no guard against negative depths and is smooth without: steps end beyond a switch
         n = x.exponent
@@ -90,6 +77,41 @@ class BumpStop(Element):
     def first_mode(self, x: Any) -> Any:
         presses = x.spring + x.damper >= 0
         return ca.if_else(_inside(x), ca.if_else(presses, 1.0, 2.0), 0.0)
+
+
+class BumpStop(OneSided):
+    """A one-sided spring and damper on a quantity: force k d^n + c d', d > 0 being how far the limit is passed.
+
+    With ``side="below"`` the stop acts where the quantity is below its limit (d = limit - quantity), with "above" where
+    it is above. It never pulls: while k d^n + c d' is below zero the stop is *released*, and the damper takes up just
+    what the spring gives, so that no force is left and the energy that was stored is dissipated.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        quantity: Any,
+        limit: Any,
+        stiffness: Any,
+        *,
+        damping: Any = 0.0,
+        exponent: Any = 1.0,
+        side: str = "below",
+    ) -> None:
+        what = f"bump stop '{name}'"
+        if side not in ("below", "above"):
+            raise ModelError(f"{what}: side must be 'below' or 'above', not {side!r}")
+        super().__init__(
+            name,
+            quantity=as_quantity(quantity, f"{what}: the quantity it limits"),
+            limit=number(limit, f"{what}: limit"),
+            **self.pushing(what, stiffness, damping, exponent),
+            side=side,
+        )
+
+    def depth(self, x: Any) -> Any:
+        beyond = x.quantity.above(x.limit)
+        return beyond if x.side == "above" else -beyond
 
 
 def _inside(x: Any) -> Any:

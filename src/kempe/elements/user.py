@@ -31,10 +31,10 @@ class UserElement(Element):
         for part in parts:
             if not isinstance(part, Field):
                 raise ModelError(f"{what}: {shown(part)} is not a part, marker or coordinate of a model")
-        takes = arguments_of(function, [_called(part) for part in parts], ["t"], f"{what}: the function")
+        takes = arguments_of(function, [called(part) for part in parts], ["t"], f"{what}: the function")
         super().__init__(name, parts=list(parts))
         source = KernelSource(self)
-        arguments = [self.seen(field.symbolic(source), source) for field in self.given]
+        arguments = [as_moving(field.symbolic(source), self.rates(source)) for field in self.given]
         if takes != len(parts):
             arguments.append(source.t)
         words = f"{what}: your function"
@@ -47,13 +47,6 @@ class UserElement(Element):
         group = self.fields["parts"]
         assert isinstance(group, Group)
         return group.fields
-
-    def seen(self, field: Any, source: KernelSource) -> Any:
-        """A part as the function gets it: where it is, and how fast it moves."""
-        rate = self.rates(source)
-        if isinstance(field, Placed):
-            return Moving(field, rate)
-        return Value(field.value if isinstance(field, Seen) else field, rate)
 
     def rates(self, source: KernelSource) -> Callable[[Any], Any]:
         """What gives the function the rate of an expression."""
@@ -173,7 +166,14 @@ class Value(ca.SX):
     rate = property(lambda self: self._rate(ca.SX(self)), doc="How fast it changes.")
 
 
-def _called(part: Field) -> str:
+def as_moving(field: Any, rate: Callable[[Any], Any]) -> Any:
+    """A part as a user's function gets it: where it is, and how fast it moves."""
+    if isinstance(field, Placed):
+        return Moving(field, rate)
+    return Value(field.value if isinstance(field, Seen) else field, rate)
+
+
+def called(part: Field) -> str:
     """What stands for a part where the arguments of a function are listed."""
     return str(getattr(part, "name", "coordinate"))
 

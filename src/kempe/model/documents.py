@@ -136,6 +136,8 @@ def _shown(path: tuple[Any, ...], data: Any) -> str:
         return f"{owner}: {' '.join(map(str, path[3:]))}"
     if len(path) > 1 and path[0] == "parameters":
         return f"parameter '{path[1]}'" + (f": {path[2]}" if len(path) > 2 else "")
+    if path[:1] == ("analyses",) and len(path) == 2:
+        return "an entry of analyses"
     if path[:1] == ("analyses",) and len(path) > 2:
         return f"{path[2]}: {' '.join(map(str, path[3:]))}" if len(path) > 3 else str(path[2])
     return " ".join(str(p) for p in (path[2:] if path[:1] == ("model",) and len(path) > 2 else path)) or "the file"

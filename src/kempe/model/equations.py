@@ -24,7 +24,8 @@ class EquationsModel(Model):
     ``constraints(q, t, p)``, ``mass(q, p)`` and ``force(q, v, t, p)``; they receive q, v and p with the user's names as
     attributes (and by index). The motion satisfies M a + Phi_q^T lambda = Q as written: where M varies with q, the
     velocity terms (centrifugal, Coriolis) belong into Q. ``constraints`` returns a list of expressions, or a mapping
-    from row name to expression. Angles are coordinates like any other.
+    from row name to expression. Angles are coordinates like any other. A parameter that follows from those before it is
+    given as a function of them, ``{"a": 1.0, "b": lambda p: 2 * p.a}``.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class EquationsModel(Model):
         constraints: Callable[..., Any] | None = None,
         mass: Callable[..., Any] | None = None,
         force: Callable[..., Any] | None = None,
-        parameters: Mapping[str, float] | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(name)
         if isinstance(coordinates, str):
@@ -51,7 +52,8 @@ class EquationsModel(Model):
         if not isinstance(coordinates, Mapping) and len(starts) != len(coordinates):
             raise ModelError(f"equations '{name}': a coordinate is named twice")
         for key, value in (parameters or {}).items():
-            self.parameter(key, value)
+            given = value(_Names(dict(self.parameters))) if callable(value) and not isinstance(value, ca.SX) else value
+            self.parameter(key, given)
         parts = [self.add_part(el.Coordinate(key, start), "coordinate") for key, start in starts.items()]
         q, v, t = ca.SX.sym("q", len(parts)), ca.SX.sym("v", len(parts)), ca.SX.sym("t")
         p = ca.SX.sym("p", len(self.parameters))

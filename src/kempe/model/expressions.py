@@ -1,7 +1,8 @@
 """Expressions as text: a small safe grammar on ``ast`` (never ``eval``), and CasADi expressions written back as text.
 
-Allowed: numbers, names, ``part.coordinate``, names in braces (``{rod length}``) where they are not identifiers, the
-operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, and the functions in ``FUNCTIONS``.
+Allowed: numbers, names, ``part.coordinate`` (``joint.force.x``), names in braces (``{rod length}``) where they are not
+identifiers, the operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, the functions in ``FUNCTIONS``,
+and tables by name.
 
 Some names belong to the place where an expression stands (``t``, the time): they come first, and a name of the user's
 that is spelled alike is meant where it stands in braces.
@@ -10,15 +11,18 @@ that is spelled alike is meant where it stands in braces.
 from __future__ import annotations
 
 import ast
+import difflib
 import math
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import casadi as ca
 
+from kempe.elements.readings import readings_in
+from kempe.elements.tables import Table
 from kempe.errors import ModelError
 
 LONGEST = 4000
@@ -70,7 +74,51 @@ def parse(text: str, names: Mapping[str, Any], own: Mapping[str, Any] | None = N
     shown = text if len(text) <= 60 else text[:57] + "..."
     if _depth(text) > DEEPEST:
         raise ModelError(f"too many nested or joined terms in '{shown}'")
-    own, mark = own or {}, "_"
+    own = own or {}
+    tree, braced = _tree(text, shown)
+    reader = _Reader({**names, **own}, {key: names.get(name, own.get(name)) for key, name in braced.items()}, braced)
+    try:
+        value = ca.SX(reader.read(tree, 0))
+    except ModelError as error:
+        raise ModelError(f"{error} in '{shown}'") from None
+    except (OverflowError, ZeroDivisionError):
+        raise ModelError(f"'{shown}' is not a finite number") from None
+    if value.numel() != 1:
+        raise ModelError(f"'{shown}' is not one number")
+    if not _finite(value):
+        raise ModelError(f"'{shown}' is or contains a number that is not finite")
+    return value
+
+
+def mentioned(text: str) -> list[str]:
+    """The names in an expression, in order: words, words joined by dots, and what stands in braces."""
+    if not isinstance(text, str) or len(text) > LONGEST or _depth(text) > DEEPEST:
+        raise ModelError("an expression is a text of reasonable length")
+    tree, braced = _tree(text, text if len(text) <= 60 else text[:57] + "...")
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    found = [
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called | inner
+        if (name := _dotted(node, braced)) is not None and name != "t" and name not in CONSTANTS
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _dotted(node: ast.AST, braced: Mapping[str, str]) -> str | None:
+    """A name, or names joined by dots; None where something else stands before a dot."""
+    if isinstance(node, ast.Name):
+        return braced.get(node.id, node.id)
+    if isinstance(node, ast.Attribute):
+        before = _dotted(node.value, braced)
+        return None if before is None else f"{before}.{node.attr}"
+    return None
+
+
+def _tree(text: str, shown: str) -> tuple[ast.expr, dict[str, str]]:
+    """The syntax tree of an expression, and which words in it stand for names in braces."""
+    mark = "_"
     braced: dict[str, str] = {}
     while mark in unicodedata.normalize("NFKC", text):  # a word that the user did not write
         mark += "_"
@@ -84,21 +132,9 @@ def parse(text: str, names: Mapping[str, Any], own: Mapping[str, Any] | None = N
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(plain.strip(), mode="eval")
+            return ast.parse(plain.strip(), mode="eval").body, braced
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ModelError(f"'{shown}' is not an expression") from None
-    reader = _Reader({**names, **own}, {key: names.get(name, own.get(name)) for key, name in braced.items()}, braced)
-    try:
-        value = ca.SX(reader.read(tree.body, 0))
-    except ModelError as error:
-        raise ModelError(f"{error} in '{shown}'") from None
-    except (OverflowError, ZeroDivisionError):
-        raise ModelError(f"'{shown}' is not a finite number") from None
-    if value.numel() != 1:
-        raise ModelError(f"'{shown}' is not one number")
-    if not _finite(value):
-        raise ModelError(f"'{shown}' is or contains a number that is not finite")
-    return value
 
 
 def _depth(text: str) -> int:
@@ -146,16 +182,19 @@ class _Reader:
         return self._find(node.id)
 
     def _attribute(self, node: ast.Attribute, depth: int) -> Any:
-        if not isinstance(node.value, ast.Name):
-            raise ModelError("only part.coordinate is allowed before and after a dot")
-        return self._find(f"{node.value.id}.{node.attr}")
+        name = _dotted(node, self.braced)
+        if name is None:
+            raise ModelError("only names stand before and after a dot, as in part.coordinate")
+        return self._find(name)
 
     def _find(self, name: str) -> Any:
         value = self.lookup.get(name)
         if value is None:
             shown = self.braced.get(name, name)
             known = ", ".join(list(self.names)[:12]) or "none"
-            raise ModelError(f"unknown name '{shown}' (known: {known})")
+            raise ModelError(f"unknown name '{shown}'{_nearest(shown, self.names)} (known: {known})")
+        if isinstance(value, Table):
+            raise ModelError(f"'{self.braced.get(name, name)}' is a table: say of what, as in a function")
         return ca.SX(value)
 
     def _binop(self, node: ast.BinOp, depth: int) -> Any:
@@ -190,12 +229,26 @@ class _Reader:
         return ca.if_else(self.read(node.test, depth), self.read(node.body, depth), self.read(node.orelse, depth))
 
     def _call(self, node: ast.Call, depth: int) -> Any:
-        if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS or node.keywords:
-            raise ModelError(f"only these functions are allowed: {', '.join(FUNCTIONS)};")
-        function, count = FUNCTIONS[node.func.id]
-        if len(node.args) != count:
-            raise ModelError(f"{node.func.id} takes {count} argument{'s' if count > 1 else ''}, not {len(node.args)}")
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        table = self.lookup.get(name)
+        if name in FUNCTIONS:
+            function, count = FUNCTIONS[name]
+        elif isinstance(table, Table):
+            function, count = table, table.dim
+        else:
+            shown = self.braced.get(name, name)
+            tables = [n for n, value in self.names.items() if isinstance(value, Table)]
+            near = _nearest(shown, [*FUNCTIONS, *tables])
+            raise ModelError(f"only these functions are allowed: {', '.join([*FUNCTIONS, *tables])}{near};")
+        if len(node.args) != count or node.keywords:
+            shown = self.braced.get(name, name)
+            raise ModelError(f"{shown} takes {count} argument{'s' if count > 1 else ''}, not {len(node.args)}")
         return function(*[self.read(a, depth) for a in node.args])
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 _WRITTEN: dict[int, str] = {
@@ -228,13 +281,33 @@ _WRITTEN: dict[int, str] = {
 }
 
 
-def write(expression: Any, names: Mapping[str, ca.SX], own: Mapping[str, ca.SX] | None = None) -> str:
-    """A scalar expression as text that ``parse`` reads back to the same expression."""
+#: In a text that is being written: where a table's piece begins, a distance from there, another number of a piece.
+_BEGIN, _DISTANCE, _COEFFICIENT = "<begin>", "<distance>", "<coefficient>"
+
+
+def write(
+    expression: Any,
+    names: Mapping[str, ca.SX],
+    own: Mapping[str, ca.SX] | None = None,
+    called: Callable[[Table], str] | None = None,
+) -> str:
+    """A scalar expression as text that ``parse`` reads back to the same expression; ``called`` gives names to tables.
+
+    A table's polynomial is its value at distance zero from where its piece begins: what is left of it is the first
+    coefficient, in whose place its call is written. Where others are left, it was differentiated.
+    """
     if not isinstance(expression, ca.SX):
         return repr(float(expression))
     own = own or {}
     written = [*(written_name(name, own) for name in names), *map(written_name, own)]
     symbols = [*names.values(), *own.values()]
+    for reading in readings_in([expression]):
+        if called is None:
+            raise ModelError("a table cannot be written here")
+        arguments = ", ".join(write(a, names, own, called) for a in reading.arguments)
+        call, dim = f"{written_name(called(reading.table), own)}({arguments})", reading.table.dim
+        written += [_BEGIN, _COEFFICIENT, _COEFFICIENT] * dim + [call] + [_COEFFICIENT] * (4**dim - 1)
+        symbols.append(reading.piece)
     function = ca.Function("f", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(expression)])
     work: dict[int, str] = {}
     result = "0.0"
@@ -249,12 +322,25 @@ def write(expression: Any, names: Mapping[str, ca.SX], own: Mapping[str, ca.SX] 
         elif op == ca.OP_OUTPUT:
             result = work[of[0]]
         elif op in _WRITTEN:
-            work[to[0]] = _WRITTEN[op].format(*[work[i] for i in of])
+            work[to[0]] = _joined(op, [work[i] for i in of])
         else:
             raise ModelError("an expression contains an operation that a file cannot say")
         if len(work.get(to[0], "") if to else "") > LONGEST:
             raise ModelError("an expression is too long to be written to a file")
+    if any(mark in result for mark in (_BEGIN, _DISTANCE, _COEFFICIENT)):
+        raise ModelError("an expression contains the derivative of a table, which a file cannot say")
     return result[1:-1] if _wrapped(result) else result
+
+
+def _joined(op: int, parts: list[str]) -> str:
+    """An operation as text; distances from where a table's piece begins are zero."""
+    if op in (ca.OP_ADD, ca.OP_SUB) and _BEGIN in parts:
+        return _DISTANCE
+    if op in (ca.OP_MUL, ca.OP_SQ, ca.OP_NEG, ca.OP_TWICE) and _DISTANCE in parts:
+        return _DISTANCE
+    if op in (ca.OP_ADD, ca.OP_SUB) and _DISTANCE in parts and (op == ca.OP_ADD or parts[1] == _DISTANCE):
+        return parts[0] if parts[1] == _DISTANCE else parts[1]
+    return _WRITTEN[op].format(*parts)
 
 
 def _wrapped(text: str) -> bool:
@@ -271,7 +357,7 @@ def _wrapped(text: str) -> bool:
 
 def written_name(name: str, own: Collection[str] = ()) -> str:
     """A name as it stands in an expression: as it is if it reads as one and is not taken, in braces otherwise."""
-    simple = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", name) and unicodedata.normalize("NFKC", name) == name
+    simple = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name) and unicodedata.normalize("NFKC", name) == name
     reserved = name in own or name in CONSTANTS or name in FUNCTIONS
     return name if simple and not reserved and not _keyword(name) else "{" + name + "}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from kempe.elements.curves import curve, curve_through
 from kempe.elements.motions import spline
 from kempe.elements.numbers import named_symbol
 from kempe.elements.quantities import Angle, Displacement, Distance
+from kempe.elements.readings import readings_in, substituted
 from kempe.errors import FileError, ModelError
 from kempe.model.documents import Document, validation_findings
 from kempe.model.equations import EquationsModel
-from kempe.model.expressions import parse
+from kempe.model.expressions import FUNCTIONS, mentioned, parse
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, ParameterSpec, document_model, role
@@ -63,7 +65,7 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
     if not isinstance(items, list):
         return []
     broken = {item["loc"][1] for item in error.errors() if item["loc"][0] == "model" and len(item["loc"]) > 1}
-    rest = {key: data[key] for key in ("kempe", "name", "gravity", "parameters") if key in data}
+    rest = {key: data[key] for key in ("kempe", "name", "gravity", "parameters", "tables") if key in data}
     kept = [k for k in range(len(items)) if k not in broken]
     try:
         partial_data = document_model().model_validate({**rest, "model": [items[k] for k in kept]})
@@ -97,14 +99,18 @@ def build(
     if data.equations is not None:
         if data.model:
             raise ModelError(f"{document.line('equations')}: a file has either a model or equations, not both")
-        return _build_equations(document, equations)
-    findings: list[str] = []
+        model = _build_equations(document, equations)
+        findings = _add_measures(model, document, set(), _tables(document, []))
+        if findings:
+            raise ModelError(findings)
+        return model
+    findings = []
     try:
         model = mechanism(data.name)
     except ModelError as error:
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
-    for name, given in data.parameters.items():
-        _collect(findings, document, ("parameters", name), partial(_add_parameter, model, name, given))
+    tables = _tables(document, findings)
+    _add_parameters(document, findings, model, tables)
     if data.gravity is not None:
         _collect(findings, document, ("gravity",), partial(_set_gravity, model, data.gravity))
     failed = {name for name in broken if isinstance(name, str)}
@@ -114,11 +120,28 @@ def build(
             findings.append(f"{document.line('model', k)}: an entry has exactly one key, such as body or revolute")
             continue
         verb, arguments = next(iter(chosen.items()))
-        if not _collect(findings, document, ("model", k, verb), partial(_Builder(model, failed).call, verb, arguments)):
+        builder = _Builder(model, failed, tables)
+        if not _collect(findings, document, ("model", k, verb), partial(builder.call, verb, arguments)):
             failed.add(arguments.name)
+    findings += _add_measures(model, document, failed, tables)
     if findings:
         raise ModelError(findings)
     return model
+
+
+def _add_measures(model: Model, document: Document, failed: set[str], tables: Mapping[str, el.Table]) -> list[str]:
+    """Add the measures of a file; what is wrong with them, unless it follows from what was found before."""
+    findings: list[str] = []
+    for name, text in document.data.measures.items():
+        action = partial(_add_measure, model, name, str(text), failed, tables)
+        _collect(findings, document, ("measures", name), action)
+    return findings
+
+
+def _add_measure(model: Model, name: str, text: str, failed: set[str], tables: Mapping[str, el.Table]) -> None:
+    if not failed.isdisjoint(full.partition(".")[0] for full in mentioned(text)):
+        raise _Consequence(f"measure '{name}' is made of something that has a mistake of its own")
+    model.measure(name, text, *tables.values())
 
 
 class _Consequence(ModelError):
@@ -137,11 +160,77 @@ def _collect(findings: list[str], document: Document, path: tuple[Any, ...], act
     return True
 
 
-def _add_parameter(model: Model, name: str, given: Any) -> None:
-    if isinstance(given, ParameterSpec):
-        model.parameter(name, given.value, given.bounds)
-    else:
-        model.parameter(name, given)
+def _add_parameters(document: Document, findings: list[str], model: Model, tables: Mapping[str, el.Table]) -> None:
+    """The parameters of a file: those that are numbers, then those that follow, each behind what it follows."""
+    given = document.data.parameters
+    order: list[str] = []
+    if _collect(findings, document, ("parameters",), lambda: order.extend(_in_order(given, tables))):
+        for name in order:
+            _collect(
+                findings, document, ("parameters", name), partial(_add_parameter, model, name, given[name], tables)
+            )
+
+
+def _in_order(given: Mapping[str, Any], tables: Mapping[str, el.Table]) -> list[str]:
+    """The names of parameters, each behind those it is made of; a circle is named."""
+    symbols = {name: named_symbol(name) for name in given}
+    label = {symbol.element_hash(): name for name, symbol in symbols.items()}
+
+    def needs(name: str) -> list[str]:
+        value = _value_of(given[name])
+        try:
+            expression = parse(value, {**tables, **symbols}) if isinstance(value, str) else ca.SX(value)
+        except ModelError:  # told, with its line, when it is added: behind the others, so that it is compared with them
+            return [other for other in given if not isinstance(_value_of(given[other]), str)]
+        read = [argument for reading in readings_in([expression]) for argument in reading.arguments]
+        found = [label.get(s.element_hash()) for e in (expression, *read) for s in ca.symvar(e)]
+        return [each for each in dict.fromkeys(found) if each is not None]
+
+    order: list[str] = []
+
+    def visit(name: str, way: list[str]) -> None:
+        if name in way:
+            circle = " -> ".join([*way[way.index(name) :], name])
+            raise ModelError(f"parameters follow from each other in a circle: {circle}")
+        if name not in order:
+            for other in needs(name):
+                visit(other, [*way, name])
+            order.append(name)
+
+    for name in given:
+        visit(name, [])
+    return order
+
+
+def _value_of(given: Any) -> Any:
+    return given.value if isinstance(given, ParameterSpec) else given
+
+
+def _add_parameter(model: Model, name: str, given: Any, tables: Mapping[str, el.Table]) -> None:
+    value = _value_of(given)
+    if isinstance(value, str):
+        try:
+            value = parse(value, {**tables, **model.parameters})
+        except ModelError as error:
+            raise ModelError(f"parameter '{name}': {error}") from None
+    model.parameter(name, value, given.bounds if isinstance(given, ParameterSpec) else None)
+
+
+def _tables(document: Document, findings: list[str]) -> dict[str, el.Table]:
+    """The tables of a file by name."""
+    found: dict[str, el.Table] = {}
+
+    def make(name: str, spec: Any) -> None:
+        el.check_name(name, "table")
+        if name in document.data.parameters:
+            raise ModelError(f"the name '{name}' is already taken by a parameter")
+        if name in FUNCTIONS:
+            raise ModelError(f"a table cannot be called '{name}', which is a function of expressions")
+        found[name] = el.table(**dict(spec), name=name)
+
+    for name, spec in document.data.tables.items():
+        _collect(findings, document, ("tables", name), partial(make, name, spec))
+    return found
 
 
 def _set_gravity(model: MechanismModel, given: Any) -> None:
@@ -151,9 +240,9 @@ def _set_gravity(model: MechanismModel, given: Any) -> None:
 class _Builder:
     """Turns the data of a file into arguments of builder methods."""
 
-    def __init__(self, model: MechanismModel, failed: set[str]) -> None:
-        self.model, self.failed = model, failed
-        self.names: dict[str, Any] = dict(model.parameters)
+    def __init__(self, model: MechanismModel, failed: set[str], tables: Mapping[str, el.Table] | None = None) -> None:
+        self.model, self.failed, self.tables = model, failed, dict(tables or {})
+        self.names: dict[str, Any] = {**self.tables, **model.parameters}
 
     def call(self, verb: str, arguments: BaseModel) -> Any:
         given = {name: value for name, value in arguments if value is not None}
@@ -236,7 +325,7 @@ class _Builder:
         if isinstance(value, str):
             t = ca.SX.sym("t")
             expression = parse(value, self.names, {"t": t})
-            return lambda time: ca.substitute([expression], [t], [ca.SX(time)])[0]
+            return lambda time: substituted([expression], [t], [ca.SX(time)])[0]
         if not isinstance(value, dict):
             return value
         name, arguments = next(iter(value.items()))
@@ -252,11 +341,20 @@ class _Builder:
         return [self._law(item) for item in value]
 
     def _characteristic(self, value: Any, name: str, measured: str) -> Any:
+        if isinstance(value, dict) and "table" in value:
+            return self._table(value["table"])
         if isinstance(value, dict):
             return self._law(value)
         own = {full: named_symbol(full) for full in (f"{name}.{measured}", f"{name}.rate", "t")}
         expression = parse(value, self.names, own)
-        return lambda *now: ca.substitute([expression], list(own.values()), [ca.SX(v) for v in now])[0]
+        return lambda *now: substituted([expression], list(own.values()), [ca.SX(v) for v in now])[0]
+
+    def _table(self, name: str) -> el.Table:
+        if name not in self.tables:
+            near = get_close_matches(name, list(self.tables), n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.tables) or 'none'}"
+            raise ModelError(f"there is no table '{name}'; {hint}")
+        return self.tables[name]
 
     def _curve(self, value: Any) -> Any:
         name, data = next(iter(value.items()))
@@ -265,7 +363,7 @@ class _Builder:
         s = ca.SX.sym("s")
         point = [parse(str(data[c]), self.names, {"s": s}) for c in ("x", "y")]
         low, high = (el.plain_number(x, "the span of a curve") for x in data.get("span", (0.0, 2 * np.pi)))
-        return curve(lambda u: ca.substitute(point, [s], [ca.SX(u)]), span=(low, high))
+        return curve(lambda u: substituted(point, [s], [ca.SX(u)]), span=(low, high))
 
     def _constraint(self, name: str, equations: list[str], rows: list[str] | None = None) -> Any:
         _, fields, function = self._own_function(f"constraint '{name}'", equations)
@@ -307,14 +405,15 @@ class _Builder:
             written = [parse(text, {**self.names, **values, **speeds}, {"t": t}) for text in texts]
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from None
-        hashes = {s.element_hash() for e in written for s in ca.symvar(e)}
+        read = [argument for reading in readings_in(written) for argument in reading.arguments]
+        hashes = {s.element_hash() for e in [*written, *read] for s in ca.symvar(e)}
         known = {full for full, symbol in {**values, **speeds}.items() if symbol.element_hash() in hashes}
         used = [full for full, (*_, rate) in coordinates.items() if full in always or {full, rate} & known]
         own = [values[full] for full in used]
         own += [speeds[coordinates[full][2]] for full in used] if rates else []
 
         def function(*numbers: Any) -> Any:
-            return ca.substitute(written, [*own, t], [ca.SX(v) for v in numbers])
+            return substituted(written, [*own, t], [ca.SX(v) for v in numbers])
 
         return used, [el.Component(*coordinates[full][:2]) for full in used], function
 
@@ -322,10 +421,17 @@ class _Builder:
 def _build_equations(document: Document, make: Callable[..., Any]) -> Any:
     data = document.data
     spec = data.equations
-    parameters = {n: v.value if isinstance(v, ParameterSpec) else v for n, v in data.parameters.items()}
+    findings: list[str] = []
+    tables = _tables(document, findings)
+    order: list[str] = []
+    _collect(findings, document, ("parameters",), lambda: order.extend(_in_order(data.parameters, tables)))
+    if findings:
+        raise ModelError(findings)
+    parameters = {name: _following(_value_of(data.parameters[name]), tables, order[:k]) for k, name in enumerate(order)}
 
     def expression(text: Any, q: Any, p: Any, own: Mapping[str, Any], **more: Any) -> Any:
-        named = {**dict(zip(spec.coordinates, q, strict=True)), **dict(zip(parameters, p, strict=True)), **more}
+        known = {**dict(zip(spec.coordinates, q, strict=True)), **dict(zip(parameters, p, strict=True))}
+        named = {**tables, **known, **more}
         return parse(text, named, own) if isinstance(text, str) else text
 
     def rates(v: Any) -> dict[str, Any]:
@@ -342,3 +448,10 @@ def _build_equations(document: Document, make: Callable[..., Any]) -> Any:
         return make(data.name, spec.coordinates, parameters=parameters, **options)
     except ModelError as error:
         raise ModelError([f"{document.line('equations')}: {finding}" for finding in error.findings]) from None
+
+
+def _following(value: Any, tables: Mapping[str, el.Table], before: list[str]) -> Any:
+    """The value of a parameter, or the function of those before it that its text says."""
+    if not isinstance(value, str):
+        return value
+    return lambda p: parse(value, {**tables, **{name: p[name] for name in before}})

@@ -138,6 +138,7 @@ class MechanismModel(Model):
     def gravity(self, gravity: Any) -> None:
         values = el.vector(gravity, f"mechanism '{self.name}': gravity")
         self._own_parameters(values, "gravity")
+        self._let_go()  # (the bodies of results have this gravity)
         self._gravity.change(values)
         self._changed()
 
@@ -265,6 +266,7 @@ class MechanismModel(Model):
     torsion_spring = _adds(el.TorsionSpring)
     bushing = _adds(el.Bushing)
     bump_stop = _adds(el.BumpStop)
+    curve_contact = _adds(el.CurveContact)
     force = _adds_unnamed(el.Force)
     torque = _adds_unnamed(el.Torque)
     user_force = _adds(el.UserForce)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+import casadi as ca
 import numpy as np
 
 from kempe.calling import explained_methods, suggestion
 from kempe.elements import Element, Parameter, Part, check_name, parameters_in, plain_number, shown, trace
+from kempe.elements.numbers import LARGEST
+from kempe.elements.readings import Staged, substituted
 from kempe.elements.sealing import Shelf, seal
 from kempe.errors import ModelError, NoAttribute
+from kempe.model.measures import Measure, measured, written
 from kempe.model.travelling import copied, packed, unpacked
 
 E = TypeVar("E", bound=Element)
 P = TypeVar("P", bound=Part)
+
+
+def _own_copy(value: Any) -> Any:
+    """A list or shelf of a model's, so that what is put into one is not in the other."""
+    if isinstance(value, Shelf):
+        return Shelf(value, what=value.what)
+    return type(value)(value) if type(value) in (dict, list) else value
 
 
 @explained_methods
@@ -25,6 +36,7 @@ class Model:
     """
 
     parameters: dict[str, Parameter]
+    measures: dict[str, Measure]
     parts: dict[str, Part]
     elements: dict[str, Element]
     #: Grows with every addition; a compiled system of an older version is stale.
@@ -33,9 +45,10 @@ class Model:
     compiled: Any
 
     def __init__(self, name: str) -> None:
-        shelves = {what: Shelf(what=f"{what} of a model") for what in ("parameters", "parts", "elements")}
+        shelves = {what: Shelf(what=f"{what} of a model") for what in ("parameters", "measures", "parts", "elements")}
         vars(self).update(shelves, version=0, compiled=None)
         self._names: dict[str, str] = {"ground": "the ground"}
+        self._kept: Model | None = None
         self.name = name
 
     @property
@@ -48,6 +61,7 @@ class Model:
         if not isinstance(name, str) or not name.isprintable() or len(name) > 200:
             raise ModelError(f"a model's name is a short line of text, not {shown(name)}")
         self._name = name
+        self._kept = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         known = getattr(type(self), name, None)
@@ -90,17 +104,69 @@ class Model:
         return self.__deepcopy__({})
 
     def _contents(self) -> dict[str, Any]:
-        return {**vars(self), "compiled": None}
+        return {**vars(self), "compiled": None, "_kept": None}
+
+    def kept(self) -> Model:
+        """The model as it is now: what is added or changed later is not in it. The values of parameters are shared.
+
+        What was added cannot change, so that shelves of its own are all it needs.
+        """
+        if self._kept is None:
+            own = {name: _own_copy(value) for name, value in vars(self).items()}
+            kept = object.__new__(type(self))
+            vars(kept).update(own)
+            vars(kept)["_kept"] = kept
+            self._kept = kept
+        return self._kept
+
+    def _let_go(self) -> None:
+        """Before something changes that a kept model shares: it gets one of its own."""
+        if self._kept is not None and self._kept is not self:
+            contents = copied(self._kept._contents(), f"'{self.name}'")
+            compiled = self._kept.compiled
+            vars(self._kept).update(vars(unpacked(type(self), contents)), compiled=compiled, _kept=self._kept)
+        self._kept = None
 
     # --- what it holds -------------------------------------------------------------------------------------------
 
-    def parameter(self, name: str, value: float, bounds: tuple[float, float] | None = None) -> Parameter:
-        """A named design parameter, usable wherever a number is, and in expressions."""
+    def parameter(self, name: str, value: Any, bounds: tuple[float, float] | None = None) -> Parameter:
+        """A named design parameter, usable wherever a number is, and in expressions; of others, it follows them."""
         self._claim(name, "parameter")
+        self._own_parameters([value], f"parameter '{name}'")
         parameter = Parameter(name, value, bounds)
         self._put("parameters", name, parameter)
         self._accept(name, "parameter")
         return parameter
+
+    def measure(self, name: str, what: Any, *parts: Any) -> Measure:
+        """A named output of one's own, in every analysis: a quantity, an expression, or a function of parts.
+
+        ``what`` is a quantity (``joint.angle``, ``kp.distance(a, b)``); a text in the names that results have
+        ("output.force / input.force", other measures and parameters included; tables that it calls by name are given
+        behind it); or a function of the ``parts`` (and, if it takes one argument more, of time), which get it as a
+        user's force does. A measure that is made of reactions is there in those analyses that know them.
+        """
+        self._claim(name, "measure")
+        if isinstance(what, str):
+            rates = [full for part in self.parts.values() for names in part.names() for full in names]
+            made = written(name, what, self.parameters, self._may_be_measured, [*rates, *self._names], parts)
+        else:
+            made = measured(name, what, parts)
+            self._own_parameters(made.foreign(), f"measure '{name}'")
+            strange = [n for n in made.needs if not self._may_be_measured(n)]
+            if strange:
+                raise ModelError(f"measure '{name}' uses '{strange[0]}', which is not of '{self.name}'")
+        self._put("measures", name, made)
+        self._accept(name, "measure")
+        return made
+
+    def _may_be_measured(self, name: str) -> bool:
+        """Whether a name may be that of a quantity: its owner is there (what it has shows when it is computed)."""
+        owner, _, quantity = name.partition(".")
+        if not quantity:
+            own = [names[0] for part in self.parts.values() for names in part.names()]
+            return name in self.measures or name in own
+        return owner in ("energy", "lambda") or (owner in self._names and owner not in self.parameters)
 
     def set(self, values: Mapping[str, float] | None = None, **more: float) -> None:
         """Change parameter values by name; nothing is changed when one of them is wrong."""
@@ -109,23 +175,50 @@ class Model:
         given = {**(values or {}), **more}
         self.parameter_vector(given)
         for name, value in given.items():
-            self.parameters[name].value = value
+            if self.parameters[name].formula is None:
+                self.parameters[name].value = value
+
+    def check_parameters(self, names: Iterable[str]) -> None:
+        """Refuse names that no parameter of this model has."""
+        unknown = [name for name in names if name not in self.parameters]
+        if unknown:
+            known = ", ".join(f"'{name}'" for name in self.parameters) or "none"
+            listed = ", ".join(f"'{name}'" for name in unknown)
+            hint = suggestion(str(unknown[0]), self.parameters) or f"; the parameters of this model: {known}"
+            raise ModelError(f"unknown parameter {listed}{hint}")
 
     def parameter_vector(self, changes: Mapping[str, float] | None = None) -> np.ndarray:
-        """The values of all parameters, some of them replaced."""
+        """The values of all parameters, some of them replaced; those that follow from others do so."""
         changes = {} if changes is None else changes
         if not isinstance(changes, Mapping):
             raise ModelError(f"parameters are given by name, as a mapping, not {shown(changes)}")
-        unknown = [f"'{name}'" for name in changes if name not in self.parameters]
-        if unknown:
-            known = ", ".join(f"'{name}'" for name in self.parameters) or "none"
-            first = next(name for name in changes if name not in self.parameters)
-            hint = suggestion(first, self.parameters) if isinstance(first, str) else ""
-            raise ModelError(
-                f"unknown parameter {', '.join(unknown)}{hint or '; the parameters of this model: ' + known}"
-            )
+        self.check_parameters(changes)
         values = {name: plain_number(value, f"parameter '{name}'") for name, value in changes.items()}
-        return np.array([float(values.get(name, p.value)) for name, p in self.parameters.items()])
+        derived = [k for k, p in enumerate(self.parameters.values()) if p.formula is not None]
+        if not derived:
+            return np.array([float(values.get(name, p.value)) for name, p in self.parameters.items()])
+        return self._derived(values)
+
+    def _derived(self, values: Mapping[str, float]) -> np.ndarray:
+        """The values of all parameters where some follow from others."""
+        everything = list(self.parameters.values())
+        free = [p for p in everything if p.formula is None]
+        known = [ca.SX(p) for p in everything]
+        formulas: list[ca.SX] = []
+        for p in everything:  # what a formula is made of comes before it
+            formulas += [ca.SX(p)] if p.formula is None else substituted([p.formula], known[: len(formulas)], formulas)
+        staged = Staged([ca.vertcat(ca.SX(0, 1), *map(ca.SX, free))], [ca.vertcat(*formulas)])
+        numbers = np.array([float(values.get(p.label, p.value)) for p in free])
+        wrong = staged.outside(numbers)
+        if wrong:
+            raise ModelError(wrong)
+        found = staged(numbers)[0].ravel()
+        for p, value in zip(everything, found, strict=True):
+            if not abs(value) <= LARGEST:
+                raise ModelError(f"parameter '{p.label}' is not finite at these values; it {p.follows}")
+            if p.label in values and not abs(values[p.label] - value) <= 1e-12 * abs(value):
+                raise ModelError(f"parameter '{p.label}' {p.follows}")
+        return found
 
     def add(self, element: E) -> E:
         """Add an element; names must be new, and its parts and parameters must belong to this model."""
@@ -189,11 +282,12 @@ class Model:
 
     def _changed(self) -> None:
         vars(self)["version"] += 1
+        self._kept = None
 
     def __getitem__(self, name: str) -> Any:
         """A part, element or parameter by its name."""
         if isinstance(name, str):
-            for shelf in (self.parts, self.elements, self.parameters):
+            for shelf in (self.parts, self.elements, self.parameters, self.measures):
                 if name in shelf:
                     return shelf[name]
         known = (*self.parts, *self.elements, *self.parameters)

@@ -20,7 +20,7 @@ VERSION = 1
 #: Argument name -> what it may be; any other argument is a number.
 ROLES: dict[str, str] = {
     **dict.fromkeys(("name", "fixed", "ends", "side", "direction"), "text"),
-    **dict.fromkeys(("internal", "crossed", "closed", "periodic", "rate", "stop"), "flag"),
+    **dict.fromkeys(("internal", "crossed", "closed", "periodic", "rate", "stop", "lift_off"), "flag"),
     **dict.fromkeys(("at", "on", "on_i", "on_j", "axis", "teeth", "radii", "centre", "span"), "vector"),
     **dict.fromkeys(("i", "j", "carrier", "frame", "point", "first", "second", "part", "reaction"), "part"),
     **dict.fromkeys(("motion", "x", "y", "force", "torque"), "law"),
@@ -130,8 +130,11 @@ def _laws(value: Any) -> Any:
 def _characteristic(value: Any) -> Any:
     if isinstance(value, str):
         return value
+    if isinstance(value, dict) and list(value) == ["table"]:
+        return {"table": _text(value["table"])}
     if not isinstance(value, dict) or list(value) != ["spline"]:
-        raise ValueError("must be an expression like 100 * S.length**3 + S.rate, S being the spring, or a spline")
+        words = "must be an expression like 100 * S.length**3 + S.rate, S being the spring, {table: name} or a spline"
+        raise ValueError(words)
     return _law(value)
 
 
@@ -262,10 +265,22 @@ def verbs() -> dict[str, type[BaseModel]]:
 
 
 class ParameterSpec(Strict):
-    """A design parameter: its value and, optionally, its bounds."""
+    """A design parameter: its value (or an expression of others) and, optionally, its bounds."""
 
-    value: float
+    value: float | str
     bounds: tuple[float, float] | None = None
+
+
+class TableSpec(Strict):
+    """A table: what ``kp.table`` takes. Expressions call it by its name."""
+
+    x: list[float]
+    y: list[float]
+    z: list[list[float]] | None = None
+    kind: Literal["cubic", "linear"] = "cubic"
+    periodic: bool | list[bool] = False
+    ends: Literal["not-a-knot", "natural", "clamped"] = "not-a-knot"
+    outside: Literal["error", "hold", "extrapolate"] = "error"
 
 
 class EquationsSpec(Strict):
@@ -358,9 +373,11 @@ def document_model() -> type[BaseModel]:
         "kempe": (Literal[1], ...),
         "name": (_TYPES["text"], ...),
         "gravity": (_TYPES["vector"], None),
-        "parameters": (dict[str, float | ParameterSpec], Field(default_factory=dict)),
+        "parameters": (dict[str, float | str | ParameterSpec], Field(default_factory=dict)),
+        "tables": (dict[str, TableSpec], Field(default_factory=dict)),
         "model": (list[item], Field(default_factory=list)),  # type: ignore[valid-type]
         "equations": (EquationsSpec | None, None),
+        "measures": (dict[str, str | float], Field(default_factory=dict)),
         "analyses": (list[AnalysisSpec], Field(default_factory=list)),
         "outputs": (OutputsSpec, Field(default_factory=OutputsSpec)),
     }

@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 
 from kempe.elements import Parameter
+from kempe.elements.readings import readings_in
 from kempe.errors import ModelError
 
 #: What a copy shares with its original: code, which has no state of its own.
@@ -39,7 +40,10 @@ class _Packer(pickle.Pickler):
 
     def persistent_id(self, thing: Any) -> Any:
         if isinstance(thing, Parameter):
-            return self._numbered(thing, "parameter", self.expressions, thing.label, thing.value, thing.bounds)
+            value: Any = thing.value
+            if thing.formula is not None:
+                value = self._numbered(thing.formula, "expression", self.expressions)
+            return self._numbered(thing, "parameter", self.expressions, thing.label, value, thing.bounds)
         if isinstance(thing, ca.SX):
             return self._numbered(thing, "expression", self.expressions)
         if self.stays and isinstance(thing, _CODE):
@@ -52,6 +56,10 @@ class _Packer(pickle.Pickler):
             known = self._seen[id(thing)] = (kind, len(shelf), *more)
             shelf.append(thing)
         return known
+
+    def dump_readings(self) -> None:
+        """Behind the rest: which symbols in its expressions are pieces of which tables."""
+        self.dump(readings_in(list(self.expressions)))
 
 
 class _Unpacker(pickle.Unpickler):
@@ -68,7 +76,12 @@ class _Unpacker(pickle.Unpickler):
         if kind == "expression":
             return self.expressions[number]
         if number not in self._parameters:
-            self._parameters[number] = Parameter(*more, symbol=self.expressions[number])
+            label, value, bounds = more
+            self._parameters[number] = Parameter(label, 0.0, bounds, symbol=self.expressions[number])
+            if isinstance(value, tuple):  # (parameters it follows may not have arrived yet)
+                self._parameters[number]._formula = self.expressions[value[1]]
+            else:
+                self._parameters[number].value = value
         return self._parameters[number]
 
 
@@ -87,6 +100,7 @@ def _packed(contents: dict[str, Any], what: str, *, stays: bool) -> Packed:
     packer = _Packer(stream, stays)
     try:
         packer.dump(contents)
+        packer.dump_readings()
     except ModelError:
         raise
     except Exception as error:
@@ -106,5 +120,7 @@ def _packed(contents: dict[str, Any], what: str, *, stays: bool) -> Packed:
 def unpacked(kind: type, packed: Packed) -> Any:
     """The model itself."""
     model: Any = object.__new__(kind)
-    vars(model).update(_Unpacker(packed).load())
+    unpacker = _Unpacker(packed)
+    vars(model).update(unpacker.load())
+    unpacker.load()  # readings of tables, which make themselves known
     return model

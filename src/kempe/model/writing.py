@@ -17,43 +17,85 @@ from kempe.elements.functions import Expression
 from kempe.elements.motions import Law, spline, traced
 from kempe.elements.numbers import number
 from kempe.elements.quantities import Angle, Displacement, Distance, Measure
+from kempe.elements.readings import substituted
+from kempe.elements.tables import Table
 from kempe.elements.user import UserConstraint, UserForce
 from kempe.errors import ModelError
 from kempe.model.equations import EquationsModel
-from kempe.model.expressions import write
+from kempe.model.expressions import CONSTANTS, FUNCTIONS, write, written_name
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, role
 
 
-def describe(model: Model) -> dict[str, Any]:
-    """A model as the data of a file."""
+def describe(model: Model, values: Mapping[str, float] | None = None) -> dict[str, Any]:
+    """A model as the data of a file; the present values of its parameters, or the given ones."""
+    now = {name: p.value for name, p in model.parameters.items()} | dict(values or {})
     data: dict[str, Any] = {"kempe": VERSION, "name": model.name}
+    names = _TableNames(model)
     if model.parameters:
-        data["parameters"] = {
-            name: p.value if p.bounds is None else {"value": p.value, "bounds": list(p.bounds)}
-            for name, p in model.parameters.items()
-        }
+        data["parameters"] = {name: _parameter(model, p, now[name], names) for name, p in model.parameters.items()}
+    measures = {name: measure.text(model.parameters, names) for name, measure in model.measures.items()}
+    more = {"measures": measures} if measures else {}
     if isinstance(model, EquationsModel):
-        return {**data, "equations": _describe_equations(model)}
+        equations = _describe_equations(model, names)
+        return {**data, **names.data(), "equations": equations, **more}
     assert isinstance(model, MechanismModel)
     said = {arguments["name"] for _, arguments in model.recipe}
     said |= {part.name for element in model.elements.values() for part in element.auxiliary}
     unsaid = [n for n in (*model.parts, *model.elements) if n.split(".")[0] not in said]
     if unsaid:
         raise ModelError(f"'{unsaid[0]}' was added as an object of its own, which a file cannot describe")
-    writer = _Writer(model)
+    writer = _Writer(model, names)
     if any(isinstance(g, ca.SX) or g != 0 for g in model.gravity):
         data["gravity"] = writer.value(model.gravity)
-    data["model"] = [{verb: writer.call(verb, arguments)} for verb, arguments in model.recipe]
-    return data
+    items = [{verb: writer.call(verb, arguments)} for verb, arguments in model.recipe]
+    return {**data, **writer.tables.data(), "model": items, **more}
+
+
+def _parameter(model: Model, parameter: el.Parameter, value: float, tables: _TableNames) -> Any:
+    if parameter.formula is not None:
+        return write(parameter.formula, {name: ca.SX(p) for name, p in model.parameters.items()}, None, tables)
+    bounds = parameter.bounds
+    return value if bounds is None else {"value": value, "bounds": list(bounds)}
+
+
+class _TableNames:
+    """The tables of a model by the names that a file calls them by."""
+
+    def __init__(self, model: Model) -> None:
+        self._taken = {*model.parameters, *model.parts, *CONSTANTS, *FUNCTIONS, "t", "s"}
+        self._named: dict[str, tuple[str, Table]] = {}
+
+    def __call__(self, table: Table) -> str:
+        """The name of a table: its own, with a number behind it where that is taken."""
+        if not isinstance(table, el.table):
+            raise ModelError(f"{table.called} is part of an element, and cannot be written by itself")
+        if table.key not in self._named:
+            stem, count = table.name or "table", 1
+            name = stem
+            while name in self._taken:
+                count += 1
+                name = f"{stem} {count}"
+            self._taken.add(name)
+            self._named[table.key] = (name, table)
+        return self._named[table.key][0]
+
+    def data(self) -> dict[str, Any]:
+        """The tables met, as the data of a file."""
+        plain = {"kind": "cubic", "periodic": False, "ends": "not-a-knot", "outside": "error"}
+        found = {
+            name: {key: _listed(value) for key, value in table.given.items() if plain.get(key) != value}  # type: ignore[attr-defined]
+            for name, table in sorted(self._named.values(), key=lambda entry: entry[0])
+        }
+        return {"tables": found} if found else {}
 
 
 class _Writer:
     """Turns arguments of builder methods into the data of a file."""
 
-    def __init__(self, model: MechanismModel) -> None:
-        self.model = model
+    def __init__(self, model: MechanismModel, tables: _TableNames) -> None:
+        self.model, self.tables = model, tables
         self.names = {name: ca.SX(p) for name, p in model.parameters.items()}
 
     def call(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,17 +113,19 @@ class _Writer:
         return self.value(value)
 
     def _characteristic(self, law: Any, name: str, measured: str) -> Any:
+        if isinstance(law, Table):
+            return {"table": self.tables(law)}
         if not isinstance(law, Expression):
             return self.value(law)
         function = law
         own = dict(zip((f"{name}.{measured}", f"{name}.rate", "t"), function.own, strict=True))
-        return write(function.value, self.names, own)
+        return self._text(function.value, own)
 
     def value(self, value: Any) -> Any:
         if value is None or isinstance(value, (str, bool)):
             return value
         if isinstance(value, ca.SX):
-            return float(value) if value.is_constant() else write(value, self.names)
+            return float(value) if value.is_constant() else self._text(value)
         if isinstance(value, np.number):
             return value.item()
         if isinstance(value, (int, float)):
@@ -104,7 +148,9 @@ class _Writer:
             if isinstance(value, kind):
                 return {kind.__name__.lower(): [self.value(end) for end in value.fields]}
         if isinstance(value, traced):
-            return write(value.expression.value, self.names, {"t": value.expression.own[0]})
+            return self._text(value.expression.value, {"t": value.expression.own[0]})
+        if isinstance(value, Table):
+            return f"{written_name(self.tables(value))}(t)"
         if isinstance(value, spline):
             return {"spline": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, Law):
@@ -112,11 +158,14 @@ class _Writer:
         if isinstance(value, curve_through):
             return {"curve_through": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, curve):
-            x, y = (write(value.point[k], self.names, {"s": value.s}) for k in (0, 1))
+            x, y = (self._text(value.point[k], {"s": value.s}) for k in (0, 1))
             return {"curve": {"x": x, "y": y, "span": list(value.span)}}
         if isinstance(getattr(value, "name", None), str):
             return value.name
         return number(value, "what is written to a file")
+
+    def _text(self, expression: Any, own: Mapping[str, ca.SX] | None = None) -> str:
+        return write(expression, self.names, own, self.tables)
 
     def _constraint(self, name: str) -> dict[str, Any]:
         element = self.model.elements[name]
@@ -135,15 +184,20 @@ class _Writer:
         source = el.KernelSource(element)
         result = equation(element.view(source))
         values = [ca.SX(v) for v in element.data()]
-        written = ca.substitute([result], [source.p], [ca.vertcat(ca.SX(0, 1), *values)])[0] if values else result
+        written = substituted([result], [source.p], [ca.vertcat(ca.SX(0, 1), *values)])[0] if values else result
         names = [full for part in element.parts() for full in part.names()]
         symbols = [*ca.vertsplit(source.q), *ca.vertsplit(source.v)]
         labels = [*(full[0] for full in names), *(full[1] for full in names)]
         known = {**dict(zip(labels, symbols, strict=True)), **self.names}
-        return [write(written[k], known, {"t": source.t}) for k in range(written.numel())]
+        return [write(written[k], known, {"t": source.t}, self.tables) for k in range(written.numel())]
 
 
-def _describe_equations(model: EquationsModel) -> dict[str, Any]:
+def _listed(value: Any) -> Any:
+    """Plain lists in place of those that are sealed."""
+    return [_listed(item) for item in value] if isinstance(value, list) else value
+
+
+def _describe_equations(model: EquationsModel, called: _TableNames) -> dict[str, Any]:
     element = model.elements["equations"]
     assert isinstance(element, el.SystemEquations)
     names = list(model.parts)
@@ -153,11 +207,11 @@ def _describe_equations(model: EquationsModel) -> dict[str, Any]:
     known, own = dict(zip(labels, symbols, strict=True)), {"t": t}
     data: dict[str, Any] = {"coordinates": {n: float(part.start[0]) for n, part in model.parts.items()}}
     if phi is not None:
-        data["constraints"] = {row: write(phi[k], known, own) for k, row in enumerate(element.rows)}
+        data["constraints"] = {row: write(phi[k], known, own, called) for k, row in enumerate(element.rows)}
     if mass is not None:
-        data["mass"] = [[write(mass[i, j], known, own) for j in range(len(names))] for i in range(len(names))]
+        data["mass"] = [[write(mass[i, j], known, own, called) for j in range(len(names))] for i in range(len(names))]
     if force is not None:
-        data["force"] = [write(force[k], known, own) for k in range(len(names))]
+        data["force"] = [write(force[k], known, own, called) for k in range(len(names))]
     return data
 
 

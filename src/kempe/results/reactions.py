@@ -15,7 +15,7 @@ from kempe.errors import ModelError
 from kempe.system import System
 from kempe.system.measures import positions
 from kempe.system.replay import Replay
-from kempe.system.wrenches import second_part, touched, wrench
+from kempe.system.wrenches import heavy, second_part, shaking, touched, wrench
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +46,9 @@ class Reaction:
 
 
 #: What a derived history is: of which element, and which of its columns.
-Derived = tuple[Literal["output", "force", "effort"], int, Any]
+Derived = tuple[Literal["output", "force", "effort", "shaking"], int, Any]
+#: The resultant of the inertia forces of all moving parts, which the ground feels.
+SHAKING = ("ground.shaking", "ground.shaking.x", "ground.shaking.y", "ground.shaking.moment")
 
 
 def derived_names(system: System, known: Container[str]) -> dict[str, Derived]:
@@ -67,6 +69,8 @@ def derived_names(system: System, known: Container[str]) -> dict[str, Derived]:
         if part is not None:
             ends = ["force", "force.x", "force.y", *([] if isinstance(part.carrier, Point) else ["moment"])]
             found |= {f"{element.name}.{end}": ("force", k, end) for end in ends}
+    if heavy(system):
+        found |= {name: ("shaking", -1, name) for name in SHAKING}
     return found
 
 
@@ -86,6 +90,9 @@ class Loads:
         if kind == "output":
             family = self.replay.system.families[k]
             return self._once(kind, k, self._outputs)[:, list(family.outputs).index(which)]
+        if kind == "shaking":
+            force, moment = self._once(kind, k, lambda _: shaking(self.replay))
+            return dict(zip(SHAKING, (np.hypot(*force.T), *force.T, moment), strict=True))[which]
         force, moment = self._once(kind, k, self._wrench)
         return {
             "force": lambda: np.hypot(force[:, 0], force[:, 1]),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,13 +13,15 @@ import numpy as np
 
 from kempe.calling import explained_methods, suggestion
 from kempe.disk import as_path, replacing
-from kempe.elements import Carrier, Marker, RigidLink, shown
+from kempe.elements import Carrier, Marker, RigidLink, check_name, plain_array, shown
 from kempe.elements.quantities import as_quantity
-from kempe.errors import KempeError, ModelError, NoAttribute
-from kempe.model import EquationsModel, MechanismModel, Model, files
+from kempe.errors import AccuracyWarning, ModelError, NoAttribute
+from kempe.model import Model
+from kempe.model.measures import Measure, written
 from kempe.results.energy import PARTS, Energies
+from kempe.results.events import Event
+from kempe.results.keeping import as_dataset, read_result, write_result
 from kempe.results.reactions import Loads, Reaction
-from kempe.results.storage import FORMAT, encoded, gathered, histories, read_netcdf, write_netcdf
 from kempe.system import System, compiled
 from kempe.system.measures import motion
 from kempe.system.replay import Replay, States
@@ -44,43 +46,22 @@ class Motion:
     y = property(lambda self: self.position[:, 1], doc="The y coordinate.")
 
 
-@dataclass(frozen=True)
-class StoredEvent:
-    """What a file keeps of an event; of a switch also the element, the mode it entered, and the state."""
-
-    kind: str
-    t: float
-    message: str
-    element: str = ""
-    mode: str = ""
-    q: np.ndarray | None = field(default=None, repr=False)
-    v: np.ndarray | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class StoredStart:
-    """What a file keeps of the initial conditions: by how much they differ from what was asked for."""
-
-    moved: dict[str, float]
-    changed: dict[str, float]
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
 @explained_methods
 @dataclass(repr=False)
 class Result:
     """Time histories ``t``, ``q``, ``v``, ``a`` (one row per time) with names, and how the analysis ended.
 
-    ``res["slider.x"]`` is a labelled array; ``res.names`` lists what there is. Besides coordinates these are outputs of
-    elements ("coil.force") and, of a simulation, the loads of joints ("B.force", "guide.moment") and the efforts of
-    drivers ("motor.effort"), computed when asked for; see :meth:`reaction` and :attr:`energy`.
+    ``res["slider.x"]`` is a labelled array; ``res.names`` lists what there is, ``in`` and ``for`` go by names. Besides
+    coordinates these are outputs of elements ("coil.force"), measures of the model, what :meth:`define` added, the
+    shaking force of the moving masses ("ground.shaking.x") and, of a simulation, the loads of joints ("B.force",
+    "guide.moment") and the efforts of drivers ("motor.effort"), computed when asked for; see :meth:`reaction` and
+    :attr:`energy`.
 
     ``success`` says whether the whole time span was covered, ``status`` is a word ("complete", "lock-up", ...),
     ``message`` a sentence, ``events`` the singular positions and switches met, ``stats`` counts, ``provenance`` says
     from what it was computed, ``initial`` by how much the start of a simulation differs from what was asked for.
+
+    A result is a snapshot: ``model`` is the model as it was then, whatever is added to it or changed later.
     """
 
     t: np.ndarray
@@ -91,33 +72,30 @@ class Result:
     success: bool = True
     status: str = "complete"
     message: str = ""
-    events: list[Any] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     stats: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
     model: Model | None = None
-    #: Further histories by name: energies, multipliers.
+    #: Further histories by name: energies, multipliers, what was defined.
     series: dict[str, np.ndarray] = field(default_factory=dict)
     initial: Any = None
+    #: Histories that were computed from these when first asked for.
+    derived: dict[str, np.ndarray] = field(default_factory=dict, init=False, compare=False)
     _kept: Loads | None = field(default=None, init=False, compare=False)
     _system: System | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
-        system = None if self.model is None else self.model.compiled
-        if system is not None and self.model is not None and system.version == self.model.version:
-            self._system = system  # what the model becomes later is not what this was computed with
-
-    @property
-    def _stale(self) -> bool:
-        """Whether the model was changed since."""
-        return self.model is not None and self._system is not None and self._system.version != self.model.version
+        if self.model is not None:
+            self.model = self.model.kept()
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but compiled things; where the model was changed since, what was derived with it goes in its place."""
-        state = {**vars(self), "_kept": None, "_system": None}
-        if self._stale:
-            own = {name for triple in self.columns for name in triple}
-            state |= {"model": None, "series": {name: self.array(name) for name in self.names if name not in own}}
-        return state
+        """All but compiled things."""
+        return {**vars(self), "_kept": None, "_system": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self.model is not None:
+            self.model.set(self.provenance.get("parameters"))
 
     if not TYPE_CHECKING:  # to a type checker it has the attributes it has
 
@@ -136,7 +114,21 @@ class Result:
         coordinates = [name for triple in self.columns for name in triple]
         total = ["energy.total"] if "energy.kinetic" in self.series else []
         loads = self._loads()
-        return list(dict.fromkeys([*coordinates, *self.series, *total, *(loads.names if loads else ())]))
+        found = dict.fromkeys([*coordinates, *self.series, *total, *(loads.names if loads else ()), *self.derived])
+        for name, measure in self._measures().items():
+            if all(need in found for need in measure.needs):
+                found[name] = None
+        return list(found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def keys(self) -> list[str]:
+        """The names, so that ``dict(res)`` has everything."""
+        return self.names
 
     def array(self, name: str) -> np.ndarray:
         """One history as a plain array."""
@@ -145,11 +137,20 @@ class Result:
                 return (self.q, self.v, self.a)[triple.index(name)][:, k]
         if name in self.series:
             return self.series[name]
+        if name not in self.derived:
+            self.derived[name] = self._derived(name)
+        return self.derived[name]
+
+    def _derived(self, name: str) -> np.ndarray:
+        """A history that is computed from others."""
         if name == "energy.total" and "energy.kinetic" in self.series:
             return self.energy.total
         loads = self._loads()
         if loads and name in loads.names:
             return loads.history(name)
+        measure = self._measures().get(name)
+        if measure is not None:
+            return self._over(measure)
         raise ModelError(f"there is no quantity '{name}' in this result{self._instead(str(name))}")
 
     def _instead(self, name: str) -> str:
@@ -167,6 +168,46 @@ class Result:
 
         return xarray.DataArray(self.array(name), coords={"t": self.t}, dims="t", name=name)
 
+    # --- quantities of one's own ---------------------------------------------------------------------------------
+
+    def define(self, name: str, what: Any) -> xarray.DataArray:
+        """A further quantity, from then on one like any other: in plots, tables, files and reports.
+
+        ``what`` is a text in the names of this result ("output.force / input.force", parameters and ``t`` included),
+        a function that gets this result and returns one number per time, or such numbers.
+        """
+        check_name(name, "quantity")
+        parameters = {} if self.model is None else self.model.parameters
+        if name in self or name in parameters:
+            raise ModelError(f"there is a '{name}' already; choose another name")
+        if isinstance(what, str):
+            there = self.names
+            self.series[name] = self._over(written(name, what, parameters, there.__contains__, there))
+        else:
+            values = plain_array(what(self) if callable(what) else what, f"quantity '{name}'")
+            if values.shape != self.t.shape:
+                raise ModelError(f"quantity '{name}' needs one number for each of the {len(self.t)} times")
+            self.series[name] = self._told_finite(name, values)
+        return self[name]
+
+    def _measures(self) -> dict[str, Measure]:
+        return {} if self.model is None else self.model.measures
+
+    def _over(self, measure: Measure) -> np.ndarray:
+        there = self.names
+        missing = [need for need in measure.needs if need not in there]
+        if missing:
+            raise ModelError(f"'{measure.name}' is made of '{missing[0]}', which this result does not have")
+        values = measure.over(self.t, self.array, self.provenance.get("parameters", {}))
+        return self._told_finite(measure.name, values)
+
+    def _told_finite(self, name: str, values: np.ndarray) -> np.ndarray:
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            when = f"{len(wrong)} of {len(values)} times, first at t = {self.t[wrong[0]]:.6g}"
+            warnings.warn(f"'{name}' is not finite at {when}", AccuracyWarning, stacklevel=4)
+        return values
+
     # --- loads and energies --------------------------------------------------------------------------------------
 
     def reaction(self, joint: Any, on: Any = None, axes: str = "global") -> Reaction:
@@ -182,7 +223,7 @@ class Result:
         loads = self._loads()
         if loads is None:
             self._known_model()
-            raise ModelError("the model has other coordinates than this result: it was changed since")
+            raise ModelError("the model of this result has other coordinates than the result")
         return loads.reaction(joint, on, axes)
 
     @property
@@ -215,7 +256,7 @@ class Result:
         return vector[: len(self._compiled().parameters)]
 
     def _compiled(self) -> System:
-        """The equations this was computed with."""
+        """The equations this was computed with (what is added to the model of a result later is not in them)."""
         if self._system is None:
             self._system = compiled(self._known_model())
         return self._system
@@ -259,24 +300,7 @@ class Result:
 
     def to_dataset(self) -> xarray.Dataset:
         """All histories as an xarray.Dataset over t, with status and provenance as attributes."""
-        import xarray
-
-        data = {name: ("t", self.array(name)) for name in self.names}
-        attributes = {
-            "kempe_result": FORMAT,
-            "success": int(self.success),
-            "status": self.status,
-            "message": self.message,
-            "columns": encoded(self.columns),
-            "series": encoded(list(self.series)),
-            "stats": encoded(self.stats),
-            "provenance": encoded(self.provenance),
-            "events": encoded([_stored(event) for event in self.events]),
-        }
-        if self.initial is not None:
-            start = {"moved": self.initial.moved, "changed": self.initial.changed, "text": str(self.initial)}
-            attributes["initial"] = encoded(start)
-        return xarray.Dataset(data, coords={"t": self.t}, attrs=attributes)
+        return as_dataset(self)
 
     def to_csv(self, path: str | Path, names: Sequence[str] | None = None) -> Path:
         """Write histories (all, or the named ones) with a header line, every digit kept."""
@@ -292,60 +316,15 @@ class Result:
 
         Each history is a variable; more than 200 are gathered into one, ``histories`` over t and ``name``.
         """
-        dataset = gathered(self.to_dataset())
-        if self.events and all(getattr(event, "v", None) is not None for event in self.events):
-            for name in ("q", "v"):
-                dataset[f"events.{name}"] = (("event", "coordinate"), [getattr(e, name) for e in self.events])
-        if self._stale:
-            dataset.attrs["model_missing"] = "the model was changed after this result was computed"
-        elif self.model is not None:
-            try:
-                dataset.attrs["model"] = files.text_of(files.describe(self.model))
-            except ModelError as error:
-                dataset.attrs["model_missing"] = str(error)
-        return write_netcdf(dataset, path)
+        return write_result(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
-        """Read what ``save`` wrote. Of events come back kind, time and message, of switches also what switched and how.
+        """Read what ``save`` wrote: every quantity has the same numbers, events and start are as they were.
 
         Where the model could not be written, what was derived with it is still there by name.
         """
-        dataset = read_netcdf(path)
-        try:
-            attributes = dataset.attrs
-            columns = [(a, b, c) for a, b, c in json.loads(attributes["columns"])]
-            named = histories(dataset)
-            q, v, a = (np.column_stack([named[triple[k]] for triple in columns]) for k in range(3))
-            text = attributes.get("model")
-            model = None
-            if text is not None:
-                model = files.build(files.read_text(text, str(path)), MechanismModel, EquationsModel)
-            series = json.loads(attributes.get("series", "[]"))
-            if model is None:
-                own = {name for triple in columns for name in triple}
-                series = [name for name in named if name not in own]
-            start = attributes.get("initial")
-            return cls(
-                t=dataset["t"].values,
-                q=q,
-                v=v,
-                a=a,
-                columns=columns,
-                success=bool(attributes["success"]),
-                status=attributes["status"],
-                message=attributes["message"],
-                events=_read_events(dataset),
-                stats=json.loads(attributes["stats"]),
-                provenance=json.loads(attributes["provenance"]),
-                model=model,
-                series={name: named[name] for name in series},
-                initial=None if start is None else StoredStart(**json.loads(start)),
-            )
-        except KempeError:
-            raise
-        except Exception as error:  # a file of somebody else's can hold anything
-            raise KempeError(f"{path}: this result file is incomplete ({error})") from None
+        return read_result(path, cls)
 
     # --- looking at it -------------------------------------------------------------------------------------------
 
@@ -384,17 +363,3 @@ class Result:
 
 def _in_csv(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
-
-
-def _stored(event: Any) -> dict[str, Any]:
-    """What a file keeps of an event, its state apart."""
-    names = ("kind", "t", "message", "element", "mode")
-    return {name: getattr(event, name) for name in names if getattr(event, name, "") != ""}
-
-
-def _read_events(dataset: Any) -> list[StoredEvent]:
-    told = json.loads(dataset.attrs["events"])
-    if "events.q" not in dataset:
-        return [StoredEvent(**event) for event in told]
-    states = zip(dataset["events.q"].values, dataset["events.v"].values, strict=True)
-    return [StoredEvent(**event, q=q, v=v) for event, (q, v) in zip(told, states, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,12 @@ class Pose:
         if name in self.rates:
             return self.rates[name]
         raise ModelError(f"a pose has no '{name}'; it has {', '.join(self.values)}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values or name in self.rates
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.values, **self.rates})
 
     @property
     def q(self) -> np.ndarray:

@@ -9,16 +9,18 @@ import numpy as np
 
 from kempe.errors import AccuracyWarning
 from kempe.simulation.explaining import worst_row
+from kempe.solvers.driver import PUSHED
 
 if TYPE_CHECKING:
     from kempe.simulation.machine import Machine
 
-#: So many tolerances the energy may be off, by the largest energy that was exchanged; with any tolerance it may be off
-#: by the second number, and with fixed steps or a loose tolerance not by more than the third.
+#: So many tolerances (the most that docs/accuracy.md has of a method's motion) the energy may be off, by the largest
+#: energy that was exchanged; with any tolerance it may be off by the second number, and with fixed steps or a loose
+#: tolerance not by more than the third.
 ENERGY, LEAST, MOST = 1e4, 1e-7, 0.03
-#: So many tolerances constraints may be violated, in sizes, and velocities be moved to them after a step; violations
-#: below the last are none.
-VIOLATION, PROJECTION, ROUNDING = 1e2, 1e3, 1e-9
+#: So many tolerances constraints may be violated, in sizes; violations below the second are none. How far velocities
+#: may be moved to them after a step is the driver's ``PUSHED``.
+VIOLATION, ROUNDING = 1e2, 1e-9
 
 
 def findings(machine: Machine, t: np.ndarray, series: dict[str, np.ndarray]) -> list[str]:
@@ -48,7 +50,7 @@ def findings(machine: Machine, t: np.ndarray, series: dict[str, np.ndarray]) -> 
             f"constraints were violated by up to {course.violation:.2g} sizes on the way, at the end most of all "
             f"'{name}'; {_advice(machine)}"
         )
-    if course.pushed > PROJECTION and tolerance < np.inf:
+    if course.pushed > PUSHED and tolerance < np.inf:
         told.append(
             f"at t = {course.pushed_at:.6g} velocities had to be moved by {course.pushed:.2g} tolerances to meet the "
             "constraints: these are nearly dependent there, or a law jumps"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from threading import local
@@ -13,10 +14,11 @@ import numpy as np
 from kempe.calling import suggestion
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
+from kempe.results.events import Event
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
 from kempe.simulation.progress import Report
-from kempe.simulation.running import Met, Record, energies, finished, go, result, violated
+from kempe.simulation.running import Record, energies, finished, go, result, violated
 from kempe.simulation.task import Task
 from kempe.simulation.times import check_room
 from kempe.solvers import course as co
@@ -42,7 +44,7 @@ class Runs:
     values: dict[str, np.ndarray]
     ok: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
-    events: list[list[Met]] = field(default_factory=list)
+    events: list[list[Event]] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name in self.values:
@@ -50,6 +52,12 @@ class Runs:
         if name in self.designs:
             return self.designs[name]
         raise ModelError(f"there is no quantity '{name}' in these runs; there are {', '.join(self.values)}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values or name in self.designs
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.designs, **self.values})
 
     def __len__(self) -> int:
         return len(self.ok)
@@ -82,7 +90,7 @@ class Batch:
         self.values = np.full((size, len(task.grid), len(quantities)), np.nan)
         self.ok = np.zeros(size, dtype=bool)
         self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
-        self.events: list[list[Met]] = [[] for _ in range(size)]
+        self.events: list[list[Event]] = [[] for _ in range(size)]
 
     def run(self, machine: Machine, design: int) -> None:
         """Run one design and keep what is wanted of it."""

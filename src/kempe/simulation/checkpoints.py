@@ -17,12 +17,13 @@ from kempe.disk import as_path, check_writable, read_whole, replacing
 from kempe.errors import FileError, KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.results.events import retold, told
 from kempe.simulation import running
 from kempe.simulation.assembling import Pose
 from kempe.simulation.machine import InitialConditions, Machine
 from kempe.simulation.patience import Patience
 from kempe.simulation.progress import Progress, Report, reporting
-from kempe.simulation.running import EVENTS, Record, finished, go, result
+from kempe.simulation.running import Record, finished, go, result
 from kempe.simulation.task import new_task
 from kempe.system import compiled
 
@@ -99,7 +100,7 @@ def write_checkpoint(machine: Machine, record: Record, initial: InitialCondition
         "integrator": machine.integrator.name,
         "redundant": machine.redundant,
         "initial": None if initial is None else [initial.pose.__dict__, initial.moved, initial.changed],
-        "events": [{k: v for k, v in e.__dict__.items() if k not in ("q", "v")} for e in record.events],
+        "events": [told(event) for event in record.events],
     }
     states = np.array([np.concatenate([e.q, e.v]) for e in record.events])
     arrays = {"events": states, "grid": machine.task.grid, **_memory(machine)}
@@ -146,8 +147,8 @@ def resume(
         machine.redundant = about["redundant"]
         _restore(machine, data, path)
         record, n = Record(), system.n
-        for told, state in zip(about["events"], data["events"], strict=True):
-            record.events.append(EVENTS[told["kind"]](**told, q=state[:n], v=state[n:]))
+        for plain, state in zip(about["events"], data["events"], strict=True):
+            record.events.append(retold(plain, system.names, state[:n], state[n:]))
         start = about["initial"]
         initial = None if start is None else InitialConditions(Pose(**start[0]), start[1], start[2])
         return run_to_the_end(machine, record, initial, report, path if checkpoint else None)

@@ -128,18 +128,12 @@ def not_finite(machine: Machine) -> list[str]:
     return found
 
 
-def _jacobian(machine: Machine) -> np.ndarray:
-    """Phi_q at the present position, scaled."""
-    now, eq = machine.course.now, machine.eq
-    return machine.system.linear(machine.wk.x.copy(), now.q, now.t)[1] * eq.scale / eq.row_scale[:, None]
-
-
 def free_without_inertia(machine: Machine) -> list[str]:
     """Coordinates that can move without any inertia to resist, for small systems."""
     n, system, scale, now = machine.eq.n, machine.system, machine.eq.scale, machine.course.now
     if n > 400:
         return []
-    J = _jacobian(machine)
+    J = machine.scaled_jacobian()
     _, sizes, Vt = np.linalg.svd(J) if len(J) else (None, np.zeros(0), np.eye(n))
     null = Vt[int((sizes > 1e-10 * sizes.max(initial=1e-300)).sum()) :].T
     if null.shape[1] == 0:
@@ -168,7 +162,7 @@ def weakest_rows(machine: Machine, limit: float = 1e-4) -> list[str]:
     """The rows that take part in a nearly vanishing combination of constraints, for small systems."""
     if machine.eq.n > 400 or not machine.eq.m:
         return []
-    U, sizes, _ = np.linalg.svd(_jacobian(machine), full_matrices=False)
+    U, sizes, _ = np.linalg.svd(machine.scaled_jacobian(), full_matrices=False)
     if not sizes[-1] < limit * sizes[0]:
         return []
     weight = np.abs(U[:, -1])

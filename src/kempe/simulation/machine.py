@@ -99,6 +99,7 @@ class Machine:
         self.integrator.prepare(self)
         connect_switching(self.course)
         self.course.memory_at = co.remember(self.course.now)  # (not looked at before there is an integrator)
+        self.check_tables()
         code = begin(self.eq, self.wk, self.course)
         if code not in (co.REACHED, co.EVENTS_FULL):
             raise ConvergenceError(explain(self, code))
@@ -121,6 +122,13 @@ class Machine:
         self.start.drawn[:] = now.q[:] = drawn
         self._assemble()
         self._place_velocities()
+
+    def check_tables(self) -> None:
+        """A motion cannot begin beyond the data of a table."""
+        now = self.course.now
+        wrong = self.system.outside_data(self.wk.x.copy(), now.q, now.t, now.v)
+        if wrong:
+            raise ModelError([f"{words}, and the motion would begin outside" for words in wrong])
 
     def posed(self) -> Posed:
         """The same numbers for questions outside compiled code."""
@@ -235,8 +243,8 @@ class Machine:
 
     def _dependent(self, weak: np.ndarray) -> list[int]:
         """Of rows with weak pivots those that others imply; any other is all that holds a part without inertia."""
-        if not len(weak):
-            return []
+        if not len(weak) or self.eq.n > DENSE:
+            return [int(k) for k in weak]
         J = self.scaled_jacobian()
         limit = RANK * np.abs(J).max()
         strong = np.setdiff1d(np.flatnonzero(self.system.in_force(self.wk.x)), weak)

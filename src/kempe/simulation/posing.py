@@ -79,6 +79,12 @@ class Posed:
         """The right-hand side of the acceleration equations."""
         return self.system.gamma(self.x, q, t, v)
 
+    def within_data(self, q: Any, t: float, v: Any = None) -> None:
+        """Refuse a state in which a table is read beyond its data though it does not allow it."""
+        wrong = self.system.outside_data(self.x.copy(), q, t, v)
+        if wrong:
+            raise ModelError(wrong)
+
 
 def checked_inputs(system: System, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The numbers and the sketch at parameter values, all of them finite and, where they must be, above zero."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from kempe.errors import ConvergenceError
 from kempe.results import Result
+from kempe.results.events import Event, SingularEvent, SwitchEvent
 from kempe.results.provenance import versions
 from kempe.simulation.auditing import findings, warn
 from kempe.simulation.explaining import explain, worst_row
@@ -28,48 +28,20 @@ SLOW, CROWD = 1e-6, 10_000
 VIOLATED = 1e-3
 
 
-@dataclass(frozen=True)
-class SwitchEvent:
-    """A switch met on the way: when, which element, into which mode, and the state behind it.
-
-    Where velocities jump, ``impulses`` are those of all constraint rows at that instant (as multipliers: a row exerts
-    -Phi_q^T times its own), and ``lost`` is the energy they took; both stand with every switch of the instant but for
-    ``lost``, which stands with its first.
-    """
-
-    kind: str
-    t: float
-    element: str
-    mode: str
-    message: str
-    q: np.ndarray = field(repr=False)
-    v: np.ndarray = field(repr=False)
-    impulses: dict[str, float] = field(default_factory=dict)
-    lost: float = 0.0
-
-
-@dataclass(frozen=True)
-class SingularEvent:
-    """A singular position crossed: when, at which joints it shows, and the state there. The motion kept its branch."""
-
-    kind: str
-    t: float
-    joints: list[str]
-    message: str
-    q: np.ndarray = field(repr=False)
-    v: np.ndarray = field(repr=False)
-
-
-Met = SwitchEvent | SingularEvent
-#: What is met on the way, by kind.
-EVENTS: dict[str, type[SwitchEvent] | type[SingularEvent]] = {"switch": SwitchEvent, "singular": SingularEvent}
+def _outside(machine: Machine, name: str, t: float) -> str:
+    """What there is to say where an element reads a table beyond its data: of both sides of the end, the one beyond."""
+    system, now, n = machine.system, machine.course.now, machine.eq.n
+    state = (now.q, t, now.v, now.al[:n], now.al[n:])
+    found = [words for words in system.outside_data(machine.wk.x.copy(), *state, slack=0.0) if f"'{name}'" in words]
+    what = found[0] if found else f"'{name}' leaves the data of a table"
+    return f"{what}, and the motion leaves them at t = {t:.10g}"
 
 
 class Record:
     """What happened in a run, taken out of compiled memory as it goes on."""
 
     def __init__(self) -> None:
-        self.events: list[Met] = []
+        self.events: list[Event] = []
 
     def collect(self, machine: Machine) -> None:
         """Take the events out."""
@@ -80,23 +52,27 @@ class Record:
             if not switch.told:
                 continue
             t, state = float(log.t[k]), log.state[k]
-            mode = element.modes[log.mode[k]]
+            mode = switch.source if switch.leaves_data else element.modes[log.mode[k]]
             note = switch.note or f"{switch.source} -> {switch.target}"
             if mode != switch.target:
                 note += f", at last: {mode}"
+            note = f"at t = {t:.10g}: {note}"
             jumped = bool(machine.eq.hybrids.jumps[log.switch[k]])
             impulses = {row.label: float(p) for row, p in zip(system.rows, log.impulse[k], strict=False) if p != 0.0}
             self.events.append(
                 SwitchEvent(
-                    "switch",
-                    t,
-                    element.name,
-                    mode,
-                    f"'{element.name}' at t = {t:.10g}: {note}",
-                    state[:n].copy(),
-                    state[n : 2 * n].copy(),
-                    impulses if jumped else {},
-                    float(log.lost[k]),
+                    kind="outside" if switch.leaves_data else "switch",
+                    t=t,
+                    message=_outside(machine, element.name, t)
+                    if switch.leaves_data
+                    else f"'{element.name}' at t = {t:.10g}: {note}",
+                    element=element.name,
+                    mode=mode,
+                    impulses=impulses if jumped else {},
+                    lost=float(log.lost[k]),
+                    columns=system.names,
+                    q=state[:n].copy(),
+                    v=state[n : 2 * n].copy(),
                 )
             )
         log.count = 0
@@ -108,7 +84,7 @@ class Record:
                 "branches begin here; the motion went on along its own"
             )
             q, v = passage.met_q[k].copy(), passage.met_v[k].copy()
-            self.events.append(SingularEvent("singular", t, [joint], message, q, v))
+            self.events.append(SingularEvent(t=t, message=message, joints=[joint], columns=system.names, q=q, v=v))
         if passage.met:
             self.events.sort(key=lambda event: event.t)
             passage.met = 0
@@ -173,6 +149,9 @@ def finished(machine: Machine, record: Record, code: int, initial: InitialCondit
         return result(machine, record, "violated", message, initial)
     if code == co.REACHED:
         return _audited(result(machine, record, "complete", "the whole time span was covered", initial), machine)
+    ends = [event.message for event in record.events if event.kind == "outside"]
+    if ends:
+        raise ConvergenceError(ends[0], result(machine, record, "failed", ends[0], initial))
     if code == co.STOPPED:
         return _audited(result(machine, record, "stopped", record.events[-1].message, initial), machine)
     reason = explain(machine, code)

@@ -24,7 +24,7 @@ from kempe.solvers.motion import (
     solve,
 )
 from kempe.solvers.pack import window
-from kempe.solvers.program import load_multipliers, load_rates
+from kempe.solvers.program import load_late_tables, load_multipliers, load_rates
 from kempe.solvers.runge_kutta import STAGES, Memory
 from kempe.solvers.vectors import copy
 
@@ -68,6 +68,7 @@ def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float)
             break
     load_rates(eq.layout, sol, wk.x)
     load_multipliers(eq.layout, window(sol, n, n + m), wk.x)
+    load_late_tables(eq.layout, wk.x, wk.y)
     run_program(eq.canonical, wk)
     for i in range(n):
         f[i] = sol[i]

@@ -52,7 +52,7 @@ AT_LAST, TIGHT = 3.0, 1e-9
 #: Nearer than this to a singular position the motion does not come by shorter and shorter steps.
 NEAREST = 1e-6
 #: A pivot is zero where it is this fraction of what it is in the next place looked at.
-ZERO = 1e-2
+ZERO = 1e-3
 #: It may be, where a parabola through three of those places has this fraction as its lowest value.
 DEEP = 0.3
 #: Rounding that a position has, in sizes; what it may be magnified to by the weak constraints.

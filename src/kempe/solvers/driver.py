@@ -189,6 +189,9 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
             call(course.accumulate_at, eq, wk, course, memory, 0.0)
         # (an accepted step: here a gradient notes down its ends)
         code = _look_back(eq, wk, course)
+        if course.keep_at != 0:  # what lay behind a switch has not been met yet
+            while passage.met > 0 and passage.met_t[passage.met - 1] > course.now.t:
+                passage.met -= 1
         # (a switch, where course.fresh is 1: here it notes down both sides of it)
         if code != REACHED:
             return code

@@ -18,6 +18,7 @@ from kempe.solvers.program import (
     load,
     load_accelerations,
     load_for_balance,
+    load_late_tables,
     load_multipliers,
     load_rates,
     run,
@@ -26,6 +27,10 @@ from kempe.solvers.program import (
 
 #: Shift of the multiplier block, as a fraction of Phi_q M^-1 Phi_q^T.
 SHIFT = 1e-11
+
+
+#: A switch behind which nothing is known: the run ends there, whatever else is due.
+AT_ITS_END = 2
 
 
 class Hybrids(Frame):
@@ -42,7 +47,7 @@ class Hybrids(Frame):
     source: Ints  # the mode it leads out of
     target: Ints  # the mode it leads to
     limit: Ints  # the mode that a sequence of ever shorter intervals ends in, or -1
-    stops: Ints  # 1 where the run ends
+    stops: Ints  # 1 where the run ends, AT_ITS_END where it cannot go on
     jumps: Ints  # 1 where velocities jump
     solved: Ints  # 1 where its guard depends on multipliers or accelerations
     kept_at: Ints  # where the values it keeps are among the latches
@@ -176,6 +181,7 @@ def _place(eq, wk, state):
     load_rates(eq.layout, state.v, wk.x)
     if eq.loaded > 0:
         load_multipliers(eq.layout, window(state.al, eq.n, eq.n + eq.m), wk.x)
+    load_late_tables(eq.layout, wk.x, wk.y)
 
 
 @piece
@@ -192,6 +198,7 @@ def place_all(eq: Equations, wk: Work, state: State) -> int:
     load_rates(eq.layout, state.v, wk.x)
     load_accelerations(eq.layout, state.al, wk.x)
     load_multipliers(eq.layout, window(state.al, eq.n, eq.n + eq.m), wk.x)
+    load_late_tables(eq.layout, wk.x, wk.y)
     return 1
 
 
@@ -211,6 +218,7 @@ def residual_of(eq: Equations, wk: Work, state: State) -> int:
     load(eq.layout, state.q, state.t, wk.x, wk.y)
     load_for_balance(eq.layout, state.v, state.al, wk.x)
     load_multipliers(eq.layout, window(state.al, eq.n, eq.n + eq.m), wk.x)
+    load_late_tables(eq.layout, wk.x, wk.y)
     run(eq.residual, wk.x, wk.y, wk.out)
     return 1
 

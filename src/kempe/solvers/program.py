@@ -81,12 +81,19 @@ class Layout(Frame):
     swift_from: Ints  # as q_from, for the elements whose balance of forces depends on rates or accelerations
     swift_v_to: Ints
     swift_a_to: Ints
-    slot_table: Ints  # per slot: its table, and where the table's piece goes in x
+    slot_table: Ints  # per reading of a table: the table, where its piece goes in x, its first argument
     slot_at: Ints
-    table_start: Ints  # per table: its first break; one more than tables
+    slot_argument: Ints
+    first_axis: Ints  # per table its first axis, per axis its first break, per table its first coefficient
+    first_break: Ints
+    first_number: Ints
+    breaks: Floats
+    periods: Floats  # per axis, 0 when it does not repeat
+    limits: FloatRows  # per axis: where the data begin and end
+    coefficients: Floats  # per table piece by piece, the second axis running fastest
     arguments: Program  # where the tables are read
-    tables: FloatRows  # per break: the break and the four coefficients of the piece that begins there
-    periods: Floats  # per table, 0 when it does not repeat
+    levels: Count  # how many are read one within the other
+    late: Count  # whether some are read at rates, accelerations or multipliers
 
 
 def make_program(
@@ -181,28 +188,48 @@ def load_multipliers(layout, lam, x):
 
 
 @compiled
+def load_late_tables(layout, x, y):
+    """Look tables up again that are read at rates, accelerations or multipliers, once these are in x."""
+    if layout.late > 0:
+        _load_tables(layout, x, y)
+
+
+@compiled
 def _load_tables(layout, x, y):
-    table_of, slot_at, start, tables = layout.slot_table, layout.slot_at, layout.table_start, layout.tables
+    """Put the pieces that hold at the tables' arguments into x: those within arguments of others come first."""
     arguments = window(y, layout.arguments.size_y, y.shape[0])  # behind the outputs of the calls
-    run(layout.arguments, x, y, arguments)
-    for slot in range(table_of.shape[0]):
-        table = table_of[slot]
-        first, last = start[table], start[table + 1] - 1  # breaks first..last
-        s = arguments[slot]
-        turns = 0.0
-        if layout.periods[table] > 0.0:
-            turns = np.floor((s - tables[first, 0]) / layout.periods[table]) * layout.periods[table]
+    for _ in range(layout.levels):
+        run(layout.arguments, x, y, arguments)
+        for slot in range(layout.slot_table.shape[0]):
+            _load_piece(layout, slot, arguments, x)
+
+
+@compiled
+def _load_piece(layout, slot, arguments, x):
+    """Per axis where the piece begins and where the data begin and end, then the coefficients."""
+    table, at, argument = layout.slot_table[slot], layout.slot_at[slot], layout.slot_argument[slot]
+    breaks, first_break = layout.breaks, layout.first_break
+    piece, count = 0, 1
+    for axis in range(layout.first_axis[table], layout.first_axis[table + 1]):
+        first, last = first_break[axis], first_break[axis + 1] - 1  # breaks first..last
+        s, turns = arguments[argument], 0.0
+        if layout.periods[axis] > 0.0:
+            turns = np.floor((s - breaks[first]) / layout.periods[axis]) * layout.periods[axis]
         low, high = first, last - 1  # piece k lies between breaks k and k + 1
         while low < high:
             middle = (low + high + 1) // 2
-            if tables[middle, 0] <= s - turns:
+            if breaks[middle] <= s - turns:
                 low = middle
             else:
                 high = middle - 1
-        at = slot_at[slot]
-        x[at] = tables[low, 0] + turns
-        for k in range(1, 5):
-            x[at + k] = tables[low, k]
+        x[at] = breaks[low] + turns
+        x[at + 1] = layout.limits[axis, 0]
+        x[at + 2] = layout.limits[axis, 1]
+        piece = piece * (last - first) + low - first
+        at, argument, count = at + 3, argument + 1, 4 * count
+    from_ = layout.first_number[table] + piece * count
+    for k in range(count):
+        x[at + k] = layout.coefficients[from_ + k]
 
 
 @entry
@@ -217,4 +244,5 @@ def evaluated(layout, program, q, v, a, lam, weights, t, x, y, out):
         load_multipliers(layout, lam, x)
     if weights.shape[0] > 0:
         load_weights(layout, weights[0], weights[1], weights[2], x)
+    load_late_tables(layout, x, y)
     run(program, x, y, out)

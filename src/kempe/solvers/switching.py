@@ -35,6 +35,7 @@ from kempe.solvers.course import (
 )
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
+    AT_ITS_END,
     Equations,
     State,
     Work,
@@ -426,13 +427,13 @@ def _meet(eq: Equations, wk: Work, course: Course, theta: float) -> int:
 def settle(eq: Equations, wk: Work, course: Course) -> int:
     """Take the switches marked in ``course.watch.taken``, then all that are due in the new modes."""
     watch, now = course.watch, course.now
-    stops = False
+    stops = 0
     for _ in range(ROUNDS):
-        stops |= _take(eq, wk, course) > 0
+        stops = max(stops, _take(eq, wk, course))
         if not consistent(eq, course.beside, now, np.inf, refinements(course)) < np.inf:
             return FAILED
         _record(eq, course)
-        if _due(eq, wk, course) == 0:
+        if stops >= AT_ITS_END or _due(eq, wk, course) == 0:
             break
         if course.log.count + watch.taken.shape[0] > course.log.t.shape[0]:
             return UNSETTLED
@@ -442,7 +443,7 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
     known = watch.remembered[modes_number(eq, wk) % REMEMBERED]
     course.step = min(known, course.largest) if known > 0.0 else first_step(eq, course, now)
     course.fresh = 1
-    if stops:
+    if stops > 0:
         write_now(eq, wk, course)
         return STOPPED
     return EVENTS_FULL if course.log.count + 4 * watch.taken.shape[0] >= course.log.t.shape[0] else REACHED
@@ -460,7 +461,7 @@ def _due(eq: Equations, wk: Work, course: Course) -> int:
         if not _inside_mode(eq, wk, c):
             continue
         g, r, s = watch.near[c], watch.near[G + c], watch.near[2 * G + c]
-        if eq.hybrids.solved[c] > 0:
+        if eq.hybrids.solved[c] > 0 or eq.hybrids.stops[c] >= AT_ITS_END:
             due = g < 0.0
         else:
             noise = (abs(r) + abs(s) * instant) * instant
@@ -479,9 +480,9 @@ def _due(eq: Equations, wk: Work, course: Course) -> int:
 
 @piece
 def _take(eq: Equations, wk: Work, course: Course) -> int:
-    """Let the marked switches pass: keep values, enter modes, jump; whether one of them ends the run."""
+    """Let the marked switches pass: keep values, enter modes, jump; above zero where one of them ends the run."""
     h, watch, now = eq.hybrids, course.watch, course.now
-    G, stops, jumps = watch.taken.shape[0], False, False
+    G, stops, jumps = watch.taken.shape[0], 0, False
     place(eq, wk, now)
     run(eq.latches, wk.x, wk.y, wk.latches)
     for c in range(G):
@@ -500,7 +501,7 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
         wk.x[h.mode_at[e]] = h.limit[c] if accumulated else h.target[c]
         for k in range(h.kept[e]):
             wk.x[h.mode_at[e] + 1 + k] = wk.latches[h.kept_at[c] + k]
-        stops |= h.stops[c] > 0
+        stops = max(stops, h.stops[c])
         if h.jumps[c] > 0:
             for k in range(h.impulse_switch.shape[0]):
                 if h.impulse_switch[k] == c:
@@ -512,7 +513,7 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
     set_rows(eq, wk)
     if jumps:
         _jump(eq, wk, course)
-    return int(stops)
+    return stops
 
 
 @compiled

@@ -9,7 +9,7 @@ import numpy as np
 
 from kempe.elements import Element
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.motion import Hybrids
+from kempe.solvers.motion import AT_ITS_END, Hybrids
 from kempe.solvers.program import Program
 from kempe.system.system import System
 
@@ -232,7 +232,12 @@ class DynamicPrograms:
             for s, solved in zip(f.switches, f.solved_guards, strict=True):
                 limit = -1 if s.limit is None else f.modes.index(s.limit)
                 enter(owner=i, source=f.modes.index(s.source), target=f.modes.index(s.target), limit=limit)
-                enter(stops=s.stops, jumps=bool(s.jump) or s.kick is not None, solved=solved, kept_at=latch_at)
+                enter(
+                    stops=AT_ITS_END if s.leaves_data else s.stops,
+                    jumps=bool(s.jump) or s.kick is not None,
+                    solved=solved,
+                    kept_at=latch_at,
+                )
                 for r, name in enumerate(f.row_names):
                     if name in s.jump:
                         enter(impulse_switch=number, impulse_row=rows[r], restitution_at=jump_at + r)

@@ -11,8 +11,9 @@ from weakref import WeakValueDictionary
 import casadi as ca
 import numpy as np
 
-from kempe.elements import Element, KernelSource
+from kempe.elements import Element, KernelSource, Switch, Table
 from kempe.elements.functions import digest
+from kempe.elements.readings import SLACK, pieces_of, places_of, readings_in
 from kempe.kernels import Columns, Kernel, compile_columns, compile_function
 
 #: Forward differentiation only: it never multiplies a derivative that is undefined on an untaken side.
@@ -63,12 +64,12 @@ class Family:
         self._inertia(element, view)
         self.weight, self.potential = ca.SX(element.weight(view)), ca.SX(element.potential(view))
         self.damping, self.force = (self._on_coordinates(f(view)) for f in (element.damping, element.force))
-        self.switches = element.switches(view)
+        self.switches: list[Switch] = element.switches(view)
         self.first_mode = ca.SX(element.first_mode(view))
         self.outputs = {name: ca.SX(value) for name, value in element.outputs(view).items()}
         self.modes, self.latches, self.newtonian = element.modes, element.latches, element.newtonian
-        self.p, self.pieces = source.p, source.pieces
-        self.arguments = ca.vertcat(ca.SX(0, 1), *source.arguments)
+        self.p = source.p
+        self._readings()
         self.n_rows = self.phi.numel()
         #: The multipliers of its own rows.
         self.own = _column([self.lam[k] for k in range(self.n_rows)])
@@ -76,6 +77,33 @@ class Family:
         parts = [getattr(self, name) for name in INPUTS]
         self.x = ca.vertcat(*parts)
         self.at = dict(zip(INPUTS, np.cumsum([0, *(s.numel() for s in parts)]), strict=False))
+
+    def _readings(self) -> None:
+        """The tables that are read: their pieces are inputs, and their ends are guarded where they must not be left."""
+        stated: list[ca.SX] = []
+        _words([getattr(self, name) for name in STATED if hasattr(self, name)], stated)
+        if "mass" in vars(self):
+            stated.append(self.mass)
+        readings = readings_in(stated)
+        self.pieces, self.arguments = pieces_of(readings), places_of(readings)
+        #: The tables of the element it was made of; equal families may belong to elements with other tables.
+        self.tables: list[Table] = [reading.table for reading in readings]
+        #: The tables of elements that share it, by their structure.
+        self.tables_of: dict[Hashable, list[Table]] = {}
+        #: How many tables are read one within the other.
+        self.levels = max((reading.level for reading in readings), default=0)
+        margins = [margin for reading in readings if reading.table.watched for margin in reading.margins]
+        if margins:
+            self.modes = self.modes or ("inside",)
+            self.z = self.z if self.z.numel() else ca.SX.sym("z", 1)
+            self.switches = [
+                *self.switches,
+                *(
+                    Switch(mode, margin + SLACK, mode, note="leaves the data of a table", stops=True, leaves_data=True)
+                    for mode in self.modes
+                    for margin in margins
+                ),
+            ]
 
     def _inertia(self, element: Element, view: Any) -> None:
         """The kinetic energy, and the mass matrix where the element gives it."""
@@ -439,18 +467,25 @@ RECENT = 64
 
 def family_of(element: Element) -> Family:
     """The equations of an element, shared with all elements of equal equations."""
+    return family_with_tables(element)[0]
+
+
+def family_with_tables(element: Element) -> tuple[Family, list[Table]]:
+    """The same, and the tables that this element reads."""
     return shared(element.structure(), lambda: Family(element))
 
 
-def shared(shortcut: Hashable | None, build: Callable[[], F]) -> F:
-    """A family as it is shared: known by its structure, if that tells all, or else by its equations."""
+def shared(shortcut: Hashable | None, build: Callable[[], F]) -> tuple[F, list[Table]]:
+    """A family as it is shared: known by its structure, if that tells all, or else by its equations; and the tables."""
     known = _shortcuts.get(shortcut) if shortcut is not None else None
-    if known is None:
-        built = build()
-        known = _families.setdefault((type(built), mathematics(built)), built)
-        if shortcut is not None:
-            _shortcuts[shortcut] = known
-        _recent[id(known)] = known
-        while len(_recent) > RECENT:
-            del _recent[next(iter(_recent))]
-    return known  # type: ignore[return-value]
+    if known is not None:
+        return known, known.tables_of[shortcut]  # type: ignore[return-value]
+    built = build()
+    known = _families.setdefault((type(built), mathematics(built)), built)
+    if shortcut is not None:
+        _shortcuts[shortcut] = known
+        known.tables_of[shortcut] = built.tables
+    _recent[id(known)] = known
+    while len(_recent) > RECENT:
+        del _recent[next(iter(_recent))]
+    return known, built.tables  # type: ignore[return-value]

@@ -8,8 +8,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Part, Source, Table, cubic
+from kempe.elements.base import Part, Source
 from kempe.elements.numbers import Number
+from kempe.elements.readings import Staged
 from kempe.system.system import System
 
 
@@ -27,16 +28,6 @@ class _Whole(Source):
 
     def numbers(self, values: Sequence[Number]) -> list[Any]:
         return list(values)
-
-    def table(self, table: Table, argument: Any) -> Any:
-        """The table as one expression (slow to evaluate, but this is not a time loop)."""
-        x = argument
-        if table.period:
-            x = x - ca.floor((x - table.breaks[0]) / table.period) * table.period
-        value = cubic([table.breaks[0], *table.coefficients[0]], x)
-        for left, coefficients in zip(table.breaks[1:-1], table.coefficients[1:], strict=True):
-            value = ca.if_else(x >= left, cubic([left, *coefficients], x), value)
-        return value
 
     def rate(self, expression: Any) -> Any:
         raise TypeError("a measured point has no rate of its own; ask for its motion")
@@ -73,8 +64,6 @@ def _evaluate(
 ) -> list[np.ndarray]:
     p = ca.vertcat(ca.SX(0, 1), *[ca.SX(s) for s in system.parameters])
     symbols = [source.q, *(symbol for symbol, _ in rest), p]
-    function = ca.Function("measure", symbols, [ca.densify(e) for e in outputs])
     given = [np.asarray(q).T, *(values.T for _, values in rest)]
-    results = function(*given, np.repeat(np.asarray(parameters, dtype=float)[:, None], len(q), axis=1))
-    found = results if isinstance(results, (tuple, list)) else [results]
-    return [np.array(r).T for r in found]
+    results = Staged(symbols, outputs)(*given, np.repeat(np.asarray(parameters, dtype=float)[:, None], len(q), axis=1))
+    return [r.T for r in results]

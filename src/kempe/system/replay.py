@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from kempe.elements import Table
+from kempe.elements.readings import looked_up
 from kempe.system.families import Family
 from kempe.system.system import System
 
@@ -40,20 +41,24 @@ class Replay:
         self.system, self.parameters, self.states, self.events = system, parameters, states, events
         self._x = system.inputs(parameters)[0]
 
-    def evaluate(self, k: int, family: Family, what: str, expression: ca.SX) -> np.ndarray:
-        """An expression of an element's equations over time, one row per time; ``what`` names it within its family."""
-        return self._evaluate(k, family, what, expression, self.states, self._modes(k, family))
+    def evaluate(
+        self, k: int, family: Family, what: str, expression: ca.SX, tables: list[Table] | None = None
+    ) -> np.ndarray:
+        """An expression of an element's equations over time, one row per time; ``what`` names it within its family.
+
+        ``tables`` are those the family reads, where it is not the element's own.
+        """
+        tables = self.system.tables_of[k] if tables is None else tables
+        return self._evaluate(k, family, what, expression, self.states, self._modes(k, family, tables), tables)
 
     def _evaluate(
-        self, k: int, family: Family, what: str, expression: ca.SX, states: States, z: np.ndarray
+        self, k: int, family: Family, what: str, expression: ca.SX, states: States, z: np.ndarray, tables: list[Table]
     ) -> np.ndarray:
         x = self._inputs(k, family, states)
         x[_places(family, "z")] = z
-        tables = self.system.elements[k].tables()
-        if tables:
+        for _ in range(family.levels):
             arguments = np.array(_function(family, "arguments", family.arguments)(x))
-            pieces = [table.pieces(at) for table, at in zip(tables, arguments, strict=True)]
-            x[_places(family, "pieces")] = np.hstack(pieces).T.reshape(Table.WIDTH * len(tables), -1)
+            x[_places(family, "pieces")] = looked_up(tables, arguments)
         return np.array(_function(family, what, expression)(x)).T
 
     def _inputs(self, k: int, family: Family, states: States) -> np.ndarray:
@@ -68,18 +73,19 @@ class Replay:
         x[_places(family, "lam")] = states.multipliers[:, system.lam_of[k]].T
         return x
 
-    def _modes(self, k: int, family: Family) -> np.ndarray:
+    def _modes(self, k: int, family: Family, tables: list[Table]) -> np.ndarray:
         """Mode, latched values and rows in force at each time: the first mode, then what the events say."""
         z = np.zeros((family.z.numel(), len(self.states.t)))
         if not family.modes or not len(self.states.t):
             return z
         s, kept = self.states, slice(1, 1 + len(family.latches))
         start = States(s.t[:1], s.q[:1], s.v[:1], s.a[:1], s.multipliers[:1])
-        mode = family.modes[int(self._evaluate(k, family, "first mode", family.first_mode, start, z[:, :1])[0, 0])]
+        first = self._evaluate(k, family, "first mode", family.first_mode, start, z[:, :1], tables)
+        mode = family.modes[int(first[0, 0])]
         z[0] = family.modes.index(mode)
         into = [number for number, switch in enumerate(family.switches) if switch.target == mode]
         if family.latches and into:
-            z[kept] = self._latched(k, family, into[0], start, z[:, :1])
+            z[kept] = self._latched(k, family, into[0], start, z[:, :1], tables)
         for event in self.events:
             if getattr(event, "element", None) != self.system.elements[k].name:
                 continue
@@ -88,7 +94,7 @@ class Replay:
             if family.latches and rows.any() and number is not None and event.q is not None:
                 q, v = np.atleast_2d(event.q), np.atleast_2d(event.v)
                 state = States(np.array([event.t]), q, v, np.zeros_like(q), np.zeros((1, self.system.m)))
-                z[kept, rows.argmax() :] = self._latched(k, family, number, state, z[:, rows][:, :1])
+                z[kept, rows.argmax() :] = self._latched(k, family, number, state, z[:, rows][:, :1], tables)
             mode = event.mode
             z[0, rows] = family.modes.index(mode)
         self._put_rows(k, family, z)
@@ -109,11 +115,13 @@ class Replay:
                 return number
         return None
 
-    def _latched(self, k: int, family: Family, number: int, state: States, z: np.ndarray) -> np.ndarray:
+    def _latched(
+        self, k: int, family: Family, number: int, state: States, z: np.ndarray, tables: list[Table]
+    ) -> np.ndarray:
         """The values an element keeps when it passes a switch in a state."""
         switch = family.switches[number]
         values = [switch.latch.get(name, family.z[1 + i]) for i, name in enumerate(family.latches)]
-        return self._evaluate(k, family, f"latch {number}", ca.vertcat(*values), state, z).T
+        return self._evaluate(k, family, f"latch {number}", ca.vertcat(*values), state, z, tables).T
 
 
 def _places(family: Family, name: str) -> slice:

@@ -11,12 +11,13 @@ import numpy as np
 
 from kempe.elements import Element, Table, parameters_in
 from kempe.elements.numbers import LARGEST
+from kempe.elements.readings import SLACK, Staged, outside_data
 from kempe.errors import ModelError
 from kempe.kernels import UnsupportedOperation
 from kempe.kernels.compiler import call_address
 from kempe.model import Model
 from kempe.solvers.program import Kernels, Layout, Program, evaluated, make_program, size_arguments
-from kempe.system.families import Family, Variant, family_of, mathematics
+from kempe.system.families import Family, Variant, family_with_tables, mathematics
 
 _INT = np.int64
 _NONE = np.zeros(0)
@@ -70,9 +71,12 @@ class System:
         self.n = len(self.names)
         self.elements = list(model.elements.values())
         # held here, for their kernels are called by address as long as this system lives
-        self.families: list[Family] = [family_of(e) for e in self.elements]
+        families = [family_with_tables(e) for e in self.elements]
+        self.families: list[Family] = [family for family, _ in families]
+        #: Per element: the tables it reads.
+        self.tables_of = [tables for _, tables in families]
         #: Families with virtual displacements, by element, made when a reaction is asked for.
-        self.virtual: dict[int, Family] = {}
+        self.virtual: dict[int, tuple[Family, list[Table]]] = {}
         self.rows = [
             Row(element, name, drives)
             for element in self.elements
@@ -150,27 +154,55 @@ class System:
         return found
 
     def _tables(self) -> dict[str, Any]:
-        known: dict[int, Table] = {}
-        slots: list[tuple[int, int]] = []
-        using = [k for k, element in enumerate(self.elements) if element.tables()]
+        """Which tables are read where: a slot is one reading, with its arguments and the place of its piece in x."""
+        known: dict[int, int] = {}
+        tables: list[Table] = []
+        slots: list[tuple[int, int, int]] = []
+        using = [k for k, found in enumerate(self.tables_of) if found]
+        counts = [0]
         for k in using:
-            for number, table in enumerate(self.elements[k].tables()):
-                known.setdefault(id(table), table)
-                at = self.x_at[k] + self.families[k].at["pieces"] + Table.WIDTH * number
-                slots.append((list(known).index(id(table)), at))
-        counts = np.cumsum([0, *(len(self.elements[k].tables()) for k in using)])
+            at, argument = int(self.x_at[k] + self.families[k].at["pieces"]), counts[-1]
+            for table in self.tables_of[k]:
+                if id(table) not in known:
+                    known[id(table)] = len(tables)
+                    tables.append(table)
+                slots.append((known[id(table)], at, argument))
+                at, argument = at + table.width, argument + table.dim
+            counts.append(argument)
         outputs = [[np.arange(counts[i], counts[i + 1])] for i in range(len(using))]
-        starts = np.cumsum([0, *(len(t.breaks) for t in known.values())])
-        pieces = [np.column_stack([t.breaks, np.vstack([t.coefficients, np.zeros((1, 4))])]) for t in known.values()]
-        by_slot = np.array(slots, dtype=_INT).reshape(-1, 2)
+        axes = [axis for table in tables for axis in table.axes]
+        by_slot = np.array(slots, dtype=_INT).reshape(-1, 3)
+        late = [ca.vertcat(f.v, f.a, f.lam) for f in self.families]
         return {
             "slot_table": by_slot[:, 0].copy(),
             "slot_at": by_slot[:, 1].copy(),
-            "table_start": starts.astype(_INT),
-            "arguments": self._program("arguments", using, outputs, len(slots)),
-            "tables": np.vstack(pieces) if pieces else np.zeros((0, Table.WIDTH)),
-            "periods": np.array([t.period for t in known.values()], dtype=float),
+            "slot_argument": by_slot[:, 2].copy(),
+            "first_axis": np.cumsum([0, *(t.dim for t in tables)]).astype(_INT),
+            "first_break": np.cumsum([0, *(len(axis.breaks) for axis in axes)]).astype(_INT),
+            "first_number": np.cumsum([0, *(t.coefficients.size for t in tables)]).astype(_INT),
+            "breaks": np.concatenate([_NONE, *(axis.breaks for axis in axes)]),
+            "periods": np.array([axis.period for axis in axes], dtype=float),
+            "limits": np.vstack([np.zeros((0, 2)), *(t.limits() for t in tables)]),
+            "coefficients": np.concatenate([_NONE, *(t.coefficients.ravel() for t in tables)]),
+            "arguments": self._program("arguments", using, outputs, counts[-1]),
+            "levels": max((self.families[k].levels for k in using), default=0),
+            "late": int(any(ca.depends_on(self.families[k].arguments, late[k]) for k in using)),
         }
+
+    def outside_data(
+        self, x: np.ndarray, q: Any, t: float, v: Any = None, a: Any = None, lam: Any = None, slack: float = SLACK
+    ) -> list[str]:
+        """Which tables a state is beyond the data of though they do not allow it, in words."""
+        if not any(table.watched for tables in self.tables_of for table in tables):
+            return []
+        arguments = self.evaluate(self.layout.arguments, x, q, t, v, lam, a)
+        found, at = [], 0
+        for element, tables in zip(self.elements, self.tables_of, strict=True):
+            size = sum(table.dim for table in tables)
+            wrong = outside_data(tables, arguments[at : at + size], slack)
+            found += [f"{element.kind} '{element.name}': {words}" for words in wrong]
+            at += size
+        return found
 
     def _place_numbers(self) -> None:
         """Constant numbers are stored; those that depend on parameters are one CasADi function of them."""
@@ -198,17 +230,17 @@ class System:
         parameters_in(moving)
         symbols = [ca.SX(p) for p in self.parameters]
         everything = ca.vertcat(ca.SX(0, 1), *symbols)
-        self.numbers_of_parameters = ca.Function("numbers", [everything], [_stack(moving)])
-        self.positives_of_parameters = ca.Function("above", [everything], [_stack([p.value for p in self.positives])])
+        self.numbers_of_parameters = Staged([everything], [_stack(moving)])
+        self.positives_of_parameters = Staged([everything], [_stack([p.value for p in self.positives])])
 
     @cached_property
     def digest(self) -> str:
         """What the model says, in few letters: its names, its equations and its data, but for values of parameters."""
-        functions = [f.serialize() for f in (self.numbers_of_parameters, self.positives_of_parameters)]
+        functions = [self.numbers_of_parameters.said, self.positives_of_parameters.said]
         said = [self.names, [p.label for p in self.parameters], [row.label for row in self.rows], functions]
         said += [(e.name, mathematics(f)) for e, f in zip(self.elements, self.families, strict=True)]
         numbers = [self.template, self._start, self.natural_scale, *self.q_of, *self.lam_of, self.conditions]
-        numbers += [self.layout.tables, self.layout.periods, self.layout.slot_table, self.layout.table_start]
+        numbers += [self.layout.breaks, self.layout.periods, self.layout.coefficients, self.layout.slot_table]
         found = hashlib.sha256(repr(said).encode(errors="replace"))
         for array in numbers:
             found.update(repr(array.shape).encode() + array.tobytes())
@@ -218,7 +250,7 @@ class System:
         """What is not above zero at parameter values, though it must be."""
         if not self.positives:
             return []
-        values = np.array(self.positives_of_parameters(parameters), dtype=float).ravel()
+        values = self.positives_of_parameters(parameters)[0].ravel()
         return [
             f"{p.what} must be above zero, not {v:.6g}"
             for p, v in zip(self.positives, values, strict=True)
@@ -229,7 +261,10 @@ class System:
         """The input vector x with all numbers in place, and the drawn coordinates, for parameter values."""
         x, start = self.template.copy(), self._start.copy()
         if self._number_at or self._start_at:
-            values = np.array(self.numbers_of_parameters(parameters), dtype=float).ravel()
+            wrong = self.numbers_of_parameters.outside(parameters)
+            if wrong:
+                raise ModelError(wrong)
+            values = self.numbers_of_parameters(parameters)[0].ravel()
             split = len(self._number_at)
             x[self._number_at] = values[:split]
             start[self._start_at] = values[split:]
@@ -239,13 +274,15 @@ class System:
         """The same for a table of parameter values, a row per design; and which designs are finite and positive."""
         x, start = (np.repeat(one[None], len(designs), axis=0) for one in (self.template, self._start))
         if self._number_at or self._start_at:
-            values = np.array(self.numbers_of_parameters(designs.T), dtype=float).T
+            values = self.numbers_of_parameters(designs.T)[0].T
             split = len(self._number_at)
             x[:, self._number_at] = values[:, :split]
             start[:, self._start_at] = values[:, split:]
         sound = (np.abs(x) <= LARGEST).all(axis=1) & (np.abs(start) <= LARGEST).all(axis=1)
         if self.positives:
-            sound &= (np.array(self.positives_of_parameters(designs.T), dtype=float) > 0).all(axis=0)
+            sound &= (self.positives_of_parameters(designs.T)[0] > 0).all(axis=0)
+        if self.numbers_of_parameters.readings:
+            sound &= np.array([not self.numbers_of_parameters.outside(design) for design in designs])
         return x, start, sound
 
     # --- programs ----------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from kempe.elements.planar import Placed, column, rotate
 from kempe.elements.user import UserElement
 from kempe.system.families import Family, shared
 from kempe.system.measures import positions
-from kempe.system.replay import Replay
+from kempe.system.replay import Replay, States
+from kempe.system.system import System
 
 
 class VirtualSource(KernelSource):
@@ -120,7 +121,8 @@ def wrench(replay: Replay, k: int, name: str) -> tuple[np.ndarray, np.ndarray]:
         structure = element.structure()
         shortcut = None if structure is None else (VirtualFamily, structure, tuple(seen))
         held[k] = shared(shortcut, lambda: VirtualFamily(element))
-    values = replay.evaluate(k, held[k], "wrenches", held[k].wrenches)  # type: ignore[attr-defined]
+    family, tables = held[k]
+    values = replay.evaluate(k, family, "wrenches", family.wrenches, tables)  # type: ignore[attr-defined]
     at = 3 * carriers.index(name)
     return values[:, at : at + 2], values[:, at + 2]
 
@@ -140,3 +142,29 @@ def _of_coordinates(replay: Replay, k: int, marker: Marker) -> tuple[np.ndarray,
     where = positions(system, [part.on((0.0, 0.0)), marker], replay.parameters, replay.states.q)  # type: ignore[attr-defined]
     arm = where[:, 1] - where[:, 0]
     return force, named["angle"] - (arm[:, 0] * force[:, 1] - arm[:, 1] * force[:, 0])
+
+
+def heavy(system: System) -> list[int]:
+    """The elements with inertia whose parts are known as bodies, points and bars."""
+    known = enumerate(system.elements)
+    return [k for k, element in known if element.has_inertia and touched(element)]
+
+
+def shaking(replay: Replay) -> tuple[np.ndarray, np.ndarray]:
+    """The resultant of all inertia forces over time: force (times, 2), and moment about the origin of the world.
+
+    It is what the motion of the masses adds to the load of the ground: their weight, and forces between parts and the
+    ground, are not in it.
+    """
+    s, system = replay.states, replay.system
+    still = States(s.t, s.q, s.v, np.zeros_like(s.a), s.multipliers)
+    resting = Replay(system, replay.parameters, still, replay.events)
+    force, moment = np.zeros((len(s.t), 2)), np.zeros(len(s.t))
+    for k in heavy(system):
+        for name, marker in touched(system.elements[k]).items():
+            (f, m), (g, n) = wrench(replay, k, name), wrench(resting, k, name)
+            at = positions(system, [marker], replay.parameters, s.q)[:, 0]
+            push = f - g
+            force += push
+            moment += m - n + at[:, 0] * push[:, 1] - at[:, 1] * push[:, 0]
+    return force, moment

@@ -16,7 +16,6 @@ from kempe.elements import (
     BumpStop,
     Bushing,
     CamFlat,
-    CamRoller,
     Carrier,
     Curve,
     Driver,
@@ -296,9 +295,8 @@ def _contact(element: Contact, scene: Scene) -> None:
         return
     index = scene.attach(follower)
     drawing.pins.append(index)
-    if isinstance(element, CamRoller):
-        radius = element.fields["radius"]
-        assert isinstance(radius, Scalar)
+    radius = element.fields.get("radius")
+    if isinstance(radius, Scalar):
         drawing.circles.append(Circle(index, float(stage.values(radius.value)[0]), "roller", follower.name))
 
 
