@@ -119,7 +119,7 @@ def test_options_belong_to_a_method(drop):
         ("- simulat: {times: 1}", ":11: simulat is not known here; did you mean simulate?"),
         ("- simulate: {times: 1, toleranc: 1}", "toleranc is not known here; did you mean tolerance?"),
         ("- simulate: {tolerance: 1}", "times is missing"),
-        ("- simulate: {times: 1, velocities: {ball.vx: fast}}", "ball.vx should be a valid number"),
+        ("- simulate: {times: 1, velocities: {ball.vx: fast}}", "ball.vx must be a number, not 'fast'"),
     ],
 )
 def test_entries_are_judged_by_their_form(drop, entry, says):

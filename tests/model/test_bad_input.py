@@ -407,13 +407,15 @@ def test_the_law_of_a_spring_is_a_function_or_a_table(m: kp.Mechanism) -> None:
         return lambda m: m.spring("n", m["a"], m["b"], law=law)
 
     for wrong in (3.0, "x", kp.harmonic(1, 2), [(0, 0), (1, 1)]):
-        refused(m, add(wrong), r"spring 'n': law must be a function law\(length, rate\).*kp.spline")
+        refused(m, add(wrong), r"spring 'n': law must be a function law\(length, rate\).*kp.table")
     refused(
         m,
         add(lambda length: length),
         r"'n': the law is called with \(length, rate\), or with \(length, rate, t\); yours takes \(length\)",
     )
-    refused(m, add(lambda length, rate: length if rate > 0 else 0), "'n': the law asks whether something holds.*kp.if_else")
+    refused(
+        m, add(lambda length, rate: length if rate > 0 else 0), "'n': the law asks whether something holds.*kp.if_else"
+    )
     refused(m, add(lambda length, rate: (length, rate)), "'n': the law")
     refused(m, add(lambda length, rate: length * FOREIGN_NUMBER), "'n'.*'L'.*another model")
     refused(m, add(kp.spline([0, 1, 2], [0, 1, 0], periodic=True)), "'n'.*must not be periodic")
@@ -505,8 +507,10 @@ def test_a_curve_needs_points_that_make_one(m: kp.Mechanism) -> None:
 
 
 def test_a_parameter_is_finite_and_its_bounds_are_in_order(m: kp.Mechanism) -> None:
-    for value in (math.nan, math.inf, -math.inf, 2 * m["L"]):
+    other = kp.Mechanism("other").parameter("L", 1.0)
+    for value in (math.nan, math.inf, -math.inf, 2 * other, 1 / (m["L"] - m["L"].value)):
         refused(m, lambda m, v=value: m.parameter("n", v), "'n'")
+    refused(m, lambda m: m.parameter("n", 2 * m["L"], bounds=(0.0, 9.0)), "'n' follows from others")
     refused(m, lambda m: m.parameter("n", 1.0, bounds=(2.0, 0.0)), "'n'.*lower bound 2.0 is above the upper bound 0.0")
     refused(m, lambda m: m.parameter("n", 1.0, bounds=(math.nan, 0.0)), "'n'")
 

@@ -79,6 +79,9 @@ def test_wrenches_do_the_work_of_the_multipliers(name):
     system = replay.system
     replay.states.multipliers[:, np.setdiff1d(np.arange(system.m), system.rows_of[k])] = 0.0
     x, _ = system.inputs(replay.parameters)
+    family = system.families[k]
+    at = system.x_at[k] + family.at["z"]
+    x[at : at + family.z.numel()] = replay._modes(k, family, system.tables_of[k])[:, 0]
     rest, residual = np.zeros(system.n), system.dynamics.residual
     expected = np.array(
         [-system.evaluate(residual, x, q, 0.0, rest, lam, rest)[: system.n] for lam in replay.states.multipliers]

@@ -50,7 +50,10 @@ class curve(Curve):
     """
 
     def __init__(self, function: Callable[[Any], Any], span: tuple[float, float] = (0.0, 2 * np.pi)) -> None:
-        super().__init__(span)
+        given = plain_array(span, "curve: span")
+        if given.shape != (2,) or not given[0] < given[1]:
+            raise ModelError(f"curve: span must be two numbers, the second above the first, not {shown(span)}")
+        super().__init__((float(given[0]), float(given[1])))
         self.s = ca.SX.sym("s")
         what = "curve: the function"
         arguments_of(function, ["s"], (), what)
@@ -333,6 +336,10 @@ class CamFlat(Contact):
         turned = face.at_world((0.0, 0.0), axis).angle
         follower = Marker(face, face.on(on_j).point, turned)
         super().__init__(name, what, base, profile, follower, start, lift_off, restitution)
+
+    def gap(self, x: Any) -> Any:
+        position, tangent = self.contact(x)  # along the face or against it: that is where the cam lies
+        return ca.dot(x.follower.u, tangent) * ca.dot(x.follower.n, position - x.follower.r)
 
     def facing(self, x: Any) -> Any:
         return cross(x.follower.u, self.contact(x)[1])

@@ -176,7 +176,7 @@ def checked_data(x: Any, y: Any, what: str, periodic: bool, ends: str, axis: int
         raise ModelError(f"{what}: ends must be 'not-a-knot', 'natural' or 'clamped', not {shown(ends)}")
     if x.ndim != 1 or y.ndim <= axis or y.shape[axis] != len(x) or len(x) < 2:
         raise ModelError(
-            f"{what}: there must be as many values as arguments, at least 2, not {_many(y)} and {_many(x)}"
+            f"{what}: arguments and values must be lists of the same length, at least 2, not {_many(x)} and {_many(y)}"
         )
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise ModelError(f"{what}: the data must be finite")

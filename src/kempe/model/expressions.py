@@ -231,16 +231,16 @@ class _Reader:
     def _call(self, node: ast.Call, depth: int) -> Any:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         table = self.lookup.get(name)
-        if name in FUNCTIONS:
+        if name in FUNCTIONS and not node.keywords:
             function, count = FUNCTIONS[name]
-        elif isinstance(table, Table):
+        elif isinstance(table, Table) and not node.keywords:
             function, count = table, table.dim
         else:
             shown = self.braced.get(name, name)
             tables = [n for n, value in self.names.items() if isinstance(value, Table)]
             near = _nearest(shown, [*FUNCTIONS, *tables])
             raise ModelError(f"only these functions are allowed: {', '.join([*FUNCTIONS, *tables])}{near};")
-        if len(node.args) != count or node.keywords:
+        if len(node.args) != count:
             shown = self.braced.get(name, name)
             raise ModelError(f"{shown} takes {count} argument{'s' if count > 1 else ''}, not {len(node.args)}")
         return function(*[self.read(a, depth) for a in node.args])
