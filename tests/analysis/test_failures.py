@@ -213,7 +213,7 @@ def test_times_that_are_none(times):
 
 
 def test_velocities_that_are_none():
-    refused("no velocity 'rod.w'; the velocities are rod.vx, rod.vy, rod.omega", velocities={"rod.w": 1.0})
+    refused("no velocity 'rod.w'; choose rod.vx, rod.vy or rod.omega", velocities={"rod.w": 1.0})
     refused("velocity 'rod.omega' must be finite", velocities={"rod.omega": float("nan")})
     refused("velocity 'rod.omega' must be a number", velocities={"rod.omega": "fast"})
 

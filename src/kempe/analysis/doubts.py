@@ -13,6 +13,8 @@ from kempe.system import System
 
 #: A part so many times farther away than the mechanism is large is drawn in another unit.
 FAR = 1000.0
+#: So many parts are not looked at pair by pair.
+MANY = 300
 #: A force so many times farther from its part's origin than the part's joints acts beside it.
 BESIDE = 10.0
 
@@ -58,18 +60,21 @@ def _slack(model: MechanismModel) -> Iterator[Doubt]:
 
 
 def _far_away(system: System) -> Iterator[Doubt]:
-    places = {part.name: np.array(place) for part in system.parts if (place := _place(part)) is not None}
-    if not places:
+    """Parts far from all others and from the origin, for the size of the parts."""
+    drawn = {part.name: _place(part) for part in system.parts}
+    places = {name: np.array(place) for name, place in drawn.items() if place is not None}
+    joined = [e for e in system.elements if not isinstance(e, Force)]
+    arms = [arm for element in joined for marker in _markers(element) if (arm := _arm(marker)) > 0]
+    if not arms or len(places) > MANY:
         return
-    middle = np.median(list(places.values()), axis=0)
-    away = {name: float(np.hypot(*(place - middle))) for name, place in places.items()}
-    arms = [arm for element in system.elements for marker in _markers(element) if (arm := _arm(marker)) > 0]
-    size = float(np.median([d for d in (*away.values(), *arms) if d > 0] or [0.0]))
-    for name, distance in away.items():
-        if size > 0 and distance > FAR * size:
+    size = float(np.median(arms))
+    for name, place in places.items():
+        others = [np.zeros(2), *(other for key, other in places.items() if key != name)]
+        distance = min(float(np.hypot(*(place - other))) for other in others)
+        if distance > FAR * size:
             yield (
                 name,
-                f"'{name}' is drawn {distance:.4g} away, where the mechanism is about {size:.2g} large: "
+                f"'{name}' is drawn {distance:.4g} away from everything else, where parts are about {size:.2g} large: "
                 "are these the same units?",
             )
 

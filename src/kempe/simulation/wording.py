@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -38,6 +39,11 @@ def _instead(system: System, name: Any, which: int) -> str:
     same = [names[which] for names in system.names if name in names]
     if same:
         return f"; did you mean '{same[0]}'?"
+    if isinstance(name, str) and difflib.get_close_matches(name, known, n=1, cutoff=0.85):
+        return suggestion(name, known)
+    near = [n for n in known if isinstance(name, str) and n.startswith(name.partition(".")[0] + ".")]
+    if near:
+        return f"; choose {either(near)}"
     if isinstance(name, str) and meant(name, known):
         return suggestion(name, known)
     return f"; there are {', '.join(known[:9])}" + (", ..." if len(known) > 9 else "")
