@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +95,20 @@ class Analyses:
         return svg[svg.index("<svg") :]
 
     def save(self, path: str | Path, **more: Any) -> Path:
-        """Write the model to a ``.kempe.yaml`` file that :func:`kempe.load` reads back."""
+        """Write the model to a ``.kempe.yaml`` file that :func:`kempe.load` reads back.
+
+        ``analyses`` and ``outputs`` may be given as they stand in files: ``analyses=[{"simulate": {"times": 2.0}}]``.
+        """
         return files.save(self, path, **more)  # type: ignore[arg-type]
 
 
-def load(path: str | Path) -> Any:
-    """A model from a ``.kempe.yaml`` file; raises ModelError with all findings, each with file and line."""
-    return files.build(files.read(path), Mechanism, Equations)
+def load(path: str | Path, *, trust: str | Iterable[str] = ()) -> Any:
+    """A model from a ``.kempe.yaml`` file; raises ModelError with all findings, each with file and line.
+
+    A file runs no code, save for elements of one's own classes, added by ``m.add``, which need their module: ``trust``
+    names the modules that may be imported for it.
+    """
+    return files.build(files.read(path), Mechanism, Equations, trust=trust)
 
 
 class Mechanism(Analyses, MechanismModel):

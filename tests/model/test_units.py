@@ -10,6 +10,7 @@ import pytest
 import kempe as kp
 from kempe.elements.kinds import KINDS
 from kempe.model.units import _KNOWN, Units, _parsed
+from kempe.simulation.posing import Posed
 
 
 def engine(units=None):
@@ -155,3 +156,60 @@ def test_an_element_of_ones_own_declares_what_it_shows():
     assert [res.unit(f"meter.{n}") for n in ("speed", "odd", "force")] == ["m/s", "", "N"]
     with pytest.raises(kp.ModelError, match=r"meter\.speed"):
         res.unit("meter.sped")
+
+
+def scaled(s):
+    """Every element that says what its rows measure, drawn in a size of one's choice."""
+    m = kp.Mechanism("sizes")
+    a, b = m.body("a", at=(0.3 * s, 0.1 * s), angle=0.4), m.body("b", at=(1.1 * s, 0.7 * s), angle=-0.3)
+    o, p, q = (m.point(n, (x * s, y * s)) for n, x, y in (("o", 0.2, -0.1), ("p", 0.6, 0.8), ("q", 1.7, 0.3)))
+    first, second = m.bar("op", o, p), m.bar("pq", p, q)
+    m.revolute("pin", a, b, at=(0.8 * s, 0.2 * s))
+    m.translational("guide", a, b, axis=(1, 2))
+    m.weld("weld", a, b, at=(0.7 * s, 0.3 * s))
+    m.pin_in_slot("slot", a, b, axis=(1, 0.5), on_j=(0.1 * s, 0.2 * s))
+    m.link("link", a, b, on_i=(0.1 * s, 0.0))
+    m.gear("gear", a, b, ratio=-2.0)
+    m.rack_and_pinion("rack", a, b, radius=0.3 * s)
+    m.angle("turn", first, second)
+    m.driver("motor", a.angle, kp.constant_speed(1.0))
+    m.driver("ram", kp.distance(a, b), kp.constant_speed(1.0))
+    m.point_driver("lead", b, 0.0, 0.0)
+    return m
+
+
+def test_rows_measure_what_they_say():
+    """Rows of lengths grow with the drawing, rows of angles do not: so do their derivatives by either."""
+    small, large = (Posed(scaled(s)) for s in (1.0, 3.0))
+    J, K = (posed.linear(posed.drawn, 0.0)[1] for posed in (small, large))
+    model = small.system.model
+    columns = [kind for part in model.parts.values() for kind in part.kinds()]
+    power = {"length": 1, "position": 1, "angle": 0}
+    told = {f"{e.name}.{row}": kind for e in model.elements.values() for row, kind in e.row_kinds().items()}
+    assert len(told) == 16
+    for k, row in enumerate(small.system.rows):
+        if row.label in told:
+            factor = [3.0 ** (power[told[row.label]] - power[column]) for column in columns]
+            np.testing.assert_allclose(K[k], J[k] * factor, atol=1e-12, err_msg=row.label)
+            assert np.abs(J[k]).max() > 0.01
+
+
+def test_shaking_forces_and_measures(tmp_path):
+    m = engine("m, kg, s")
+    m.measure("stroke", m["slider"].x)
+    res = m.simulate(0.01, steps=4)
+    units = {"": "N", ".x": "N", ".y": "N", ".moment": "N m"}
+    assert {end: res.unit(f"ground.shaking{end}") for end in units} == units
+    with pytest.warns(kp.AccuracyWarning):  # the spring is unloaded at the start
+        res.define("ratio", "B.force / coil.force")
+    assert [res.unit(name) for name in ("stroke", "ratio")] == ["", ""]
+    assert len(res.plot(["stroke", "ratio"]).axes) == 2  # what is not known to be alike shares no axes
+
+
+def test_contact_with_a_curve_has_units():
+    m = kp.Mechanism("ball", gravity=(0, -10.0), units="m, kg, s")
+    ball = m.body("ball", mass=1.0, inertia=0.1, at=(0, 0.5))
+    ground = kp.curve(lambda s: (s, 0.0 * s), span=(-3, 3))
+    m.curve_contact("floor", m.ground, ball, curve=ground, stiffness=1e4)
+    res = m.simulate(0.1, steps=4)
+    assert (res.unit("floor.force"), res.unit("floor.penetration")) == ("N", "m")

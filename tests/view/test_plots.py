@@ -249,6 +249,15 @@ def test_any_numbers_can_be_plotted(scale, shape):
             assert high - low > 1e-3 * scale
 
 
+def test_what_is_not_finite_here_and_there_is_left_out(result):
+    holes = made([np.nan, 1.0, np.inf, 2.0, -np.inf])
+    for options in ({}, {"x": "a.vx"}, {"twin": "a.vx"}):
+        low, high = laid_out(holes.plot("a.x", **options)).axes[0].get_ylim()
+        assert low <= 1.0 and 2.0 <= high < 3.0
+    with pytest.raises(kp.ModelError, match="no finite value"):
+        made([np.nan, np.inf]).plot("a.x")
+
+
 def test_what_is_only_rounding_beside_its_kind_is_shown_as_nothing(result):
     (axes,) = result.plot("slider.y", events=False).axes
     assert np.ptp(result.array("slider.y")) < 1e-9

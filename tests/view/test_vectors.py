@@ -179,6 +179,19 @@ def test_arrows_keep_their_colour_in_a_gif_that_begins_without_them(tmp_path):
     assert (np.abs(pixels - (0xA3, 0x00, 0x3A)).max(axis=1) < 12).sum() > 200
 
 
+def test_a_force_of_ones_own_is_shown_where_it_acts():
+    m = kp.Mechanism("own", units="m, kg, s")
+    a, b = m.body("a", mass=1, inertia=1, at=(0, 0)), m.body("b", mass=1, inertia=1, at=(2, 0))
+    m.user_force("wind", lambda a, b: ((7.0, 0.0, 0.0), 0), a, b)
+    m.user_force("twist", lambda a, b: ((0.0, 0.0, 3.0), 0), a, b)
+    res = m.simulate(0.1, steps=3)
+    wind, twist = vectors_of(m, res, ["wind", "twist"])
+    assert (wind.kind, twist.kind) == ("force", "moment")
+    np.testing.assert_allclose(wind.value, np.tile([7.0, 0.0], (4, 1)), rtol=1e-12)
+    np.testing.assert_allclose(wind.foot[:, 0], res.array("a.x"), atol=1e-12)
+    np.testing.assert_allclose(twist.value, 3.0, rtol=1e-12)
+
+
 def test_inverse_dynamics_shows_its_efforts(tmp_path):
     m = kp.Mechanism("hoist", gravity=(0, -10.0), units="m, kg, s")
     arm = m.body("arm", mass=2.0, inertia=0.1, at=(1, 0))

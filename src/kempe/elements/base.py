@@ -8,6 +8,7 @@ equal structure is a shortcut that saves writing them out.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -240,6 +241,17 @@ class Part(Field):
         return f"{type(self).__name__}({self.name!r})"
 
 
+def _remembering(init: Any) -> Any:
+    """The constructor of an element, which keeps what it was given until the element is added: a file says it."""
+
+    @functools.wraps(init)
+    def wrapper(self: Element, *args: Any, **kwargs: Any) -> None:
+        vars(self).setdefault("_given", (args, kwargs))
+        init(self, *args, **kwargs)
+
+    return wrapper
+
+
 class Element(Sealed):
     """A joint, driver, bar or force: named fields, and equations on their symbolic view.
 
@@ -283,9 +295,15 @@ class Element(Sealed):
     #: True for elements that prescribe a motion; they are left out of the mobility count.
     drives: ClassVar[bool] = False
     #: Attributes the equations do not use (for drawings, say).
-    aside: ClassVar[frozenset[str]] = frozenset({"name", "rows", "fields", "auxiliary", "_owner"})
+    aside: ClassVar[frozenset[str]] = frozenset({"name", "rows", "fields", "auxiliary", "_owner", "_given"})
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "__init__" in vars(cls):
+            cls.__init__ = _remembering(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self, name: str, **fields: Any) -> None:
+        vars(self).setdefault("_given", ((name,), fields))
         self.name = name
         self.fields: dict[str, Field] = {key: as_field(value, f"'{name}': {key}") for key, value in fields.items()}
         #: Coordinates that exist for this element only (a curve parameter, say); added to the model with it.

@@ -77,9 +77,7 @@ class OneSided(Element):
         return {"penetration": ca.fmax(x.depth, 0.0), "force": pushed}
 
     def output_kinds(self) -> Mapping[str, str]:
-        kind = self.fields["quantity"].kind  # type: ignore[attr-defined]
-        depth = "length" if kind == "position" else kind
-        return {"penetration": depth, "force": EFFORTS.get(kind, "effort")}
+        return {"penetration": "length", "force": "force"}
 
     def first_mode(self, x: Any) -> Any:
         presses = x.spring + x.damper >= 0
@@ -119,6 +117,11 @@ class BumpStop(OneSided):
     def depth(self, x: Any) -> Any:
         beyond = x.quantity.above(x.limit)
         return beyond if x.side == "above" else -beyond
+
+    def output_kinds(self) -> Mapping[str, str]:
+        kind = self.fields["quantity"].kind  # type: ignore[attr-defined]
+        depth = "length" if kind == "position" else kind
+        return {"penetration": depth, "force": EFFORTS.get(kind, "effort")}
 
 
 def _inside(x: Any) -> Any:

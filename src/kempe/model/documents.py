@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kempe.model.schema import ANALYSES, OutputsSpec, document_model, verbs
+from kempe.model.analyses import ANALYSES, OutputsSpec
+from kempe.model.schema import document_model, verbs
 from kempe.model.yaml_lines import Lines
 
 #: So many mistakes of form are told; who made more has made one of another kind.

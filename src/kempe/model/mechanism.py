@@ -16,6 +16,7 @@ from kempe.elements.forces import characteristic
 from kempe.elements.sealing import seal
 from kempe.errors import ModelError
 from kempe.model.model import Model
+from kempe.model.own_elements import made_with
 
 P = ParamSpec("P")
 E = TypeVar("E", bound=el.Element)
@@ -44,7 +45,7 @@ def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E
 
     def method(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> E:
         try:
-            return self.add(element(*args, **kwargs))
+            return Model.add(self, element(*args, **kwargs))
         except ModelError as error:
             name = args[0] if args else kwargs.get("name")
             if f"'{name}'" in str(error):
@@ -140,6 +141,22 @@ class MechanismModel(Model):
     def _record(self, verb: str, arguments: dict[str, Any]) -> None:
         self._recipe.append((verb, {k: _as_given(k, value) for k, value in arguments.items() if k != "function"}))
 
+    def add(self, element: E) -> E:
+        """Add an element of one's own class, or one that was made before; its name must be new.
+
+        A file describes it by its class, if that can be imported, and by what it was made with.
+        """
+        given = vars(element).get("_given") if isinstance(element, el.Element) else None
+        super().add(element)
+        if given is None:
+            return element
+        verb = verb_of(type(element))
+        if getattr(getattr(type(self), verb, None), "__wrapped__", None) is type(element):
+            self._record(verb, _named_arguments(type(element), *given))
+        else:
+            self._record("add", {"name": element.name, "arguments": made_with(element, given)})
+        return element
+
     # --- parts -------------------------------------------------------------------------------------------------
 
     @recorded
@@ -175,12 +192,12 @@ class MechanismModel(Model):
     @recorded
     def bar(self, name: str, first: el.Point, second: el.Point, **options: Any) -> el.Bar:
         """A rigid bar between two points; options: ``length``, ``mass`` (uniform), ``centre``, ``inertia``."""
-        return self.add(el.RigidLink(name, (first, second), gravity=self._gravity, **options)).carrier
+        return Model.add(self, el.RigidLink(name, (first, second), gravity=self._gravity, **options)).carrier
 
     @recorded
     def plate(self, name: str, *points: el.Point, **options: Any) -> el.Bar:
         """A rigid link through three or more points; ``places`` gives those after the second in the link's axes."""
-        return self.add(el.RigidLink(name, points, gravity=self._gravity, **options)).carrier
+        return Model.add(self, el.RigidLink(name, points, gravity=self._gravity, **options)).carrier
 
     @recorded
     def coordinate(self, name: str, start: Any = 0.0) -> el.Coordinate:
@@ -190,7 +207,7 @@ class MechanismModel(Model):
     @recorded
     def angle(self, name: str, i: Any, j: Any) -> el.Coordinate:
         """A coordinate that counts the angle of j as seen from i over full turns (bars have none of their own)."""
-        return self.add(el.AngleCoordinate(name, i, j)).coordinate
+        return Model.add(self, el.AngleCoordinate(name, i, j)).coordinate
 
     # --- joints and drivers: one line each, the class is the documentation ----------------------------------------
 

@@ -71,7 +71,9 @@ class Model:
 
     @units.setter
     def units(self, units: Any) -> None:
-        self._units = as_units(units, f"'{self.name}'")
+        labels = as_units(units, f"'{self.name}'")
+        self._let_go()
+        self._units = labels
 
     def __setattr__(self, name: str, value: Any) -> None:
         known = getattr(type(self), name, None)
@@ -257,6 +259,7 @@ class Model:
 
     def _put(self, shelf: str, name: str, thing: Any) -> None:
         """Put something on a shelf, as it is from now on."""
+        vars(thing).pop("_given", None)
         vars(self)[shelf].put(name, seal(thing, self.name))
 
     def _own_parameters(self, numbers: Any, what: str) -> None:

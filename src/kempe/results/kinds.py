@@ -36,7 +36,7 @@ def declared_kinds(model: Model) -> dict[str, str]:
                 f"{element.name}.effort{'' if alone else f'.{row}'}": kind or "effort" for row, kind in own.items()
             }
         found |= {f"{element.name}.{output}": kind for output, kind in element.output_kinds().items()}
-    return found
+    return found | {name: name for name in model.measures}  # nobody knows what they measure
 
 
 def kind_by_name(name: str) -> str:
@@ -46,6 +46,8 @@ def kind_by_name(name: str) -> str:
         return COORDINATE
     if owner == "energy" and rest in (*PARTS, "total", "balance"):
         return "balance" if rest == "balance" else "energy"
+    if owner == "ground" and rest.startswith("shaking"):
+        return "moment" if rest == "shaking.moment" else "force"
     if owner in ("lambda", "power"):
         return "multiplier" if owner == "lambda" else "power"
     first, last = rest.partition(".")[0], name.rpartition(".")[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -163,7 +163,8 @@ class Result:
             return "time"
         if name not in self._kinds and name not in self.names:
             self.array(name)  # says what there is instead
-        return self._kinds.get(name) or kind_by_name(name)
+        defined = "." not in name and all(name not in triple for triple in self.columns)
+        return self._kinds.get(name) or (name if defined else kind_by_name(name))
 
     def unit(self, name: str) -> str:
         """The unit of a quantity, "N" or "m/s^2", as the mechanism's ``units`` say; empty where it is not known."""
@@ -334,12 +335,13 @@ class Result:
         return write_result(self, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Result:
+    def load(cls, path: str | Path, *, trust: str | Iterable[str] = ()) -> Result:
         """Read what ``save`` wrote: every quantity has the same numbers, events and start are as they were.
 
-        Where the model could not be written, what was derived with it is still there by name.
+        Where the model could not be written, what was derived with it is still there by name. So it is where the model
+        has elements of classes whose module is not named in ``trust``; see :func:`kempe.load`.
         """
-        return read_result(path, cls)
+        return read_result(path, cls, trust)
 
     # --- looking at it -------------------------------------------------------------------------------------------
 

@@ -24,15 +24,15 @@ def room(drawing: Drawing, clock: bool) -> float:
 
 
 class Clock:
-    """The time at the left below a drawing, with as many digits as tell its times apart."""
+    """The time at the left edge below a drawing, with as many digits as tell its times apart."""
 
     def __init__(self, axes: Axes, result: Result) -> None:
         span = float(np.ptp(result.t)) if len(result) > 1 else abs(float(result.t[0])) if len(result) else 0.0
         self._digits = int(np.clip(2 - np.floor(np.log10(span)), 0, 12)) if span > 0 else 3
         self._unit = unit_of(result, "time")
         self.text: Text = axes.annotate(
-            "", (0.0, 0.0), xycoords="axes fraction", xytext=(0.0, -_BELOW), textcoords="offset points",
-            va="center", fontsize=SMALL, color=INK, annotation_clip=False,
+            "", (8.0, 0.0), xycoords=("figure points", "axes fraction"), xytext=(0.0, -_BELOW),
+            textcoords="offset points", va="center", fontsize=SMALL, color=INK, annotation_clip=False,
         )  # fmt: skip
 
     def show(self, t: float) -> None:

@@ -101,7 +101,11 @@ def page(panels: float, square: bool, size: Any) -> tuple[float, float]:
 
 def steady(axes: Axes, histories: Sequence[np.ndarray], size: float) -> None:
     """Show what varies by rounding alone as the constant it is; ``size`` is how large such quantities are elsewhere."""
-    low, high = (float(f([f(h) for h in histories])) for f in (np.nanmin, np.nanmax))
+    values = np.concatenate(histories)
+    values = values[np.isfinite(values)]  # a quantity of the user's may divide by zero here and there
+    if not len(values):
+        raise ModelError("plot: a quantity has no finite value, so there is nothing to show")
+    low, high = float(values.min()), float(values.max())
     size = max(abs(low), abs(high), size)
     if high - low < 1e-10 * size:
         middle = 0.5 * (low + high)

@@ -13,7 +13,8 @@ from kempe.elements import Carrier, Driver, Element, Joint, RigidLink, Torque, T
 from kempe.elements.kinds import EFFORTS
 from kempe.errors import ModelError
 from kempe.model import Model
-from kempe.results import Result
+from kempe.results import Reaction, Result
+from kempe.system.wrenches import touched
 from kempe.view.drawing import Drawing
 from kempe.view.loads import PAGE, pivot
 from kempe.view.stage import Stage
@@ -68,10 +69,23 @@ def _vector(model: Model, result: Result, name: str) -> Vector:
         marker = thing.markers[1] if isinstance(thing, Joint) else getattr(thing, "carrier", thing)
         motion = result.point(marker)
         return Vector(name, owner, kind, motion.position, getattr(motion, kind))
-    load = result.reaction(owner)
+    load = _load(result, thing, kind)
+    if not what and kind == "force" and not load.force.any():  # a name alone means whatever the element does
+        turning = _load(result, thing, "moment")
+        load, kind = (turning, "moment") if turning.moment.any() else (load, kind)
     if kind == "force":
         return Vector(name, owner, kind, load.point, load.force)
     return Vector(name, owner, kind, _centre(model, result, thing, load.point), load.moment)
+
+
+def _load(result: Result, thing: Element, kind: str) -> Reaction:
+    """What an element does to its second part; if that is nothing, to the first part to which it does something."""
+    load = result.reaction(thing)
+    for part in touched(thing):
+        if getattr(load, kind).any():
+            break
+        load = result.reaction(thing, on=part)
+    return load if getattr(load, kind).any() else result.reaction(thing)
 
 
 def _owner(model: Model, name: Any) -> Any:
