@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def _view(name: str) -> Any:
     return call
 
 
-VIEWS.update({name: _view(name) for name in ("plot", "animate", "report", "pattern")})
+VIEWS.update({name: _view(name) for name in ("plot", "draw", "animate", "report", "pattern")})
 
 
 @explained_methods
@@ -64,7 +65,7 @@ class Analyses:
     def save(self, path: str | Path, *, analyses: Any = None, outputs: Any = None) -> Path:
         """Write the model to a ``.kempe.yaml`` file that :func:`kempe.load` reads back.
 
-        ``analyses`` and ``outputs`` are what the file is to ask for besides, as it would say it.
+        ``analyses`` and ``outputs`` may be given as they stand in files: ``analyses=[{"simulate": {"times": 2.0}}]``.
         """
         more = {"analyses": analyses, "outputs": outputs}
         given = {key: value for key, value in more.items() if value is not None}
@@ -72,9 +73,13 @@ class Analyses:
 
 
 @explained
-def load(path: str | Path) -> Any:
-    """A model from a ``.kempe.yaml`` file; raises ModelError with all findings, each with file and line."""
-    return files.build(files.read(path), Mechanism, Equations)
+def load(path: str | Path, *, trust: str | Iterable[str] = ()) -> Any:
+    """A model from a ``.kempe.yaml`` file; raises ModelError with all findings, each with file and line.
+
+    A file runs no code, save for elements of one's own classes, added by ``m.add``, which need their module: ``trust``
+    names the modules that may be imported for it.
+    """
+    return files.build(files.read(path), Mechanism, Equations, trust=trust)
 
 
 class Mechanism(Analyses, MechanismModel):

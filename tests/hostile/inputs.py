@@ -303,6 +303,63 @@ WORDS += [
     "~",
     "$HOME",
 ]
+ANALYSES = ["simulate", "kinematics", "inverse-dynamics", "equilibrium", "linearise", "modes", "sweep", "resume"]
+FLAGS = [
+    "--end",
+    "--steps",
+    "--set",
+    "--velocity",
+    "--method",
+    "--option",
+    "--tolerance",
+    "--step",
+    "--hold",
+    "--time",
+]
+FLAGS += [
+    "--vary",
+    "--record",
+    "--branch",
+    "--on-singular",
+    "--count",
+    "--allow",
+    "--nearest",
+    "--combine",
+    "--workers",
+]
+FLAGS += ["--checkpoint", "--json", "--coordinate"]
+VALUES_GIVEN = [
+    "0.01",
+    "1e-3",
+    "-1",
+    "0",
+    "nan",
+    "inf",
+    "1e400",
+    "",
+    "L=1",
+    "L=",
+    "=",
+    "L=1:2:3",
+    "L=1:2:0",
+    "L=1,2",
+    "b.x",
+    "b.vx=1",
+]
+VALUES_GIVEN += [
+    "auto",
+    "alpha",
+    "radius=0.5",
+    "radius=True",
+    "os",
+    "x",
+    "c.npz",
+    "cross",
+    "5",
+    "b.omega=nan",
+    "L=1:1e400:2",
+    "L=\ud800",
+]
 ENDS = [["validate", "no-such-case"], ["bench", "no-such-bench"], ["validate", "--json", ""], ["bench", "--bogus"]]
 
 
@@ -316,6 +373,10 @@ def command_line(rng: random.Random) -> str:
             rng.choice(["small", "bad"]) + ".kempe.yaml",
             *words[:2],
         ]
+    if rng.random() < 0.4:
+        words = [rng.choice(ANALYSES), rng.choice(["small", "bad"]) + ".kempe.yaml"]
+        for _ in range(rng.randint(0, 4)):
+            words += [rng.choice(FLAGS), rng.choice(VALUES_GIVEN)]
     if rng.random() < 0.05:
         words = rng.choice(ENDS)
     out, err = io.StringIO(), io.StringIO()

@@ -81,6 +81,14 @@ def test_values_are_those_of_python():
         ("(" * 90 + "1" + ")" * 90 + "+" + "-" * 90 + "1", "nested"),
         ("(a := 1)", "NamedExpr is not allowed"),
         ("[x for x in a]", "ListComp is not allowed"),
+        ("u = a", "Assign is not allowed"),
+        ("u = v = a; u", "only names"),
+        ("a.x = 1; a", "only names"),
+        ("a; a", "only names"),
+        ("import os; a", "only names"),
+        ("u = u + 1; u", "unknown name 'u'"),
+        ("del a", "Delete is not allowed"),
+        (";", "not an expression"),
     ],
 )
 def test_anything_else_is_refused(text, says):
@@ -93,3 +101,51 @@ def test_names_are_quoted_where_needed():
         "a", "{rod length}", "crank.angle", "{lambda}", "{pi}", "{b c.x}", "{été}",
     ]  # fmt: skip
     assert np.isclose(value(parse("{a}*2", NAMES), 1.5, 0), 3.0)
+
+
+def test_terms_may_be_named_first():
+    assert value(parse("u = a + 1; v = u * u; v - u", NAMES), 2.0, 0) == 6.0
+    assert value(parse("a = 5; a + {a}", NAMES), 2.0, 0) == 7.0  # the user's own stands in braces
+
+
+def grown(seed: int, size: int) -> ca.SX:
+    """A random expression of many operations, in which terms are used again and again."""
+    rng = np.random.default_rng(seed)
+    terms = [A, B, ca.SX(0.5)]
+    join = [lambda x, y: x + y, lambda x, y: x * ca.cos(y), lambda x, y: x - y / 3, ca.atan2, ca.fmax]
+    for _ in range(size):
+        x, y = (terms[-1 - int(k)] for k in rng.integers(0, min(len(terms), 6), 2))
+        terms.append(ca.tanh(join[int(rng.integers(len(join)))](x, y)))
+    return terms[-1]
+
+
+@pytest.mark.parametrize("size", [30, 300, 3000])
+def test_long_expressions_are_written_and_read(size):
+    for seed in range(5):
+        expression = grown(seed, size)
+        text = write(expression, {**NAMES, "_1": ca.SX.sym("x"), "_2": ca.SX.sym("y")})
+        again = parse(text, {**NAMES, "_1": ca.SX(7.0), "_2": ca.SX(8.0)})
+        for a, b in ((0.3, -1.2), (2.0, 0.1)):
+            assert value(again, a, b) == value(expression, a, b)
+        assert len(text) < 40 * size
+
+
+def test_sums_and_nests_of_any_depth():
+    total, nest = ca.SX(0.0), A
+    for k in range(1, 2000):
+        total = total + k * A
+        nest = ca.sin(nest) + B
+    for expression in (total, nest):
+        assert value(parse(write(expression, NAMES), NAMES), 0.7, 0.2) == value(expression, 0.7, 0.2)
+
+
+def test_what_is_too_long_to_be_read_is_not_written():
+    with pytest.raises(kp.ModelError, match="too long to be written"):
+        write(grown(0, 30_000), NAMES)
+
+
+def test_names_of_the_user_are_never_taken_for_those_of_terms():
+    names = {"_1": A, "_2": B}
+    expression = grown(3, 60)
+    again = parse(write(expression, names), names)
+    assert value(again, 0.4, 1.1) == value(expression, 0.4, 1.1)

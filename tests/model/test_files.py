@@ -214,12 +214,3 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(kp.ModelError, match="UTF-8"):
         kp.load(tmp_path / "binary")
-
-
-def test_what_a_file_cannot_say_is_refused(tmp_path):
-    m = kp.Mechanism("own element")
-    a = m.body("a")
-    m.add(kp.elements.Revolute("pin", m.ground, a, at=(0, 0)))
-    with pytest.raises(kp.ModelError, match="'pin' was added as an object"):
-        m.save(tmp_path / "x.yaml")
-    assert list(tmp_path.iterdir()) == []

@@ -89,12 +89,12 @@ def test_all_energies_share_axes(result):
 
 
 def test_loads_do_not_share_axes_with_positions(result):
-    from kempe.view.plots import kind_of
+    from kempe.results.kinds import kind_by_name
 
     kinds = {"bob.x": "position", "pin.force.x": "force", "pin.force": "force", "coil.force": "force",
              "pin.moment": "moment", "lead.effort.y": "effort", "energy.elastic": "energy", "energy.balance": "balance",
              "lambda.pin.x": "multiplier", "s": "coordinate", "s.v": "rate"}  # fmt: skip
-    assert {name: kind_of(name) for name in kinds} == kinds
+    assert {name: kind_by_name(name) for name in kinds} == kinds
 
 
 def test_a_report_tells_energies_events_and_the_solver():

@@ -209,20 +209,6 @@ def test_frames_go_to_a_folder(leg, tmp_path):
     assert all((a != b).any() for a, b in pairwise(pictures))
 
 
-def test_a_velocity_vector_points_along_the_path(leg, tmp_path, monkeypatch):
-    seen = []
-    from matplotlib.quiver import Quiver
-
-    original = Quiver.set_UVC
-    monkeypatch.setattr(Quiver, "set_UVC", lambda self, u, v, C=None: (seen.append((u, v)), original(self, u, v, C))[1])
-    view.animate(*leg, tmp_path / "frames", frames=61, vectors=["foot"])
-    arrows = np.array([(float(u), float(v)) for u, v in seen[-61:]])
-    velocity = np.column_stack([leg[1].array("foot.vx"), leg[1].array("foot.vy")])
-    ratio = np.linalg.norm(arrows, axis=1) / np.linalg.norm(velocity, axis=1)
-    assert np.ptp(ratio) < 1e-12 * ratio[0]
-    np.testing.assert_allclose(arrows, ratio[0] * velocity, atol=1e-12)
-
-
 def test_a_point_with_one_fixed_coordinate_has_a_vector(tmp_path):
     module = load("toggle_press")
     model = module.build()

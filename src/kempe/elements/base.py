@@ -8,6 +8,7 @@ equal structure is a shortcut that saves writing them out.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -219,6 +220,10 @@ class Part(Field):
         """Which coordinates are angles: whole turns of them are no movement."""
         return [channel[0] == "angle" for channel in self.channels]
 
+    def kinds(self) -> list[str]:
+        """What each coordinate is: a kind that ``kinds`` knows, or any other word."""
+        return ["angle" if angle else "position" for angle in self.is_angle()]
+
     def natural_scale(self) -> list[float]:
         """What counts as a movement of size one: 1 for an angle, NaN for a length (the mechanism's size decides)."""
         return [1.0 if angle else float("nan") for angle in self.is_angle()]
@@ -234,6 +239,17 @@ class Part(Field):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+def _remembering(init: Any) -> Any:
+    """The constructor of an element, which keeps what it was given until the element is added: a file says it."""
+
+    @functools.wraps(init)
+    def wrapper(self: Element, *args: Any, **kwargs: Any) -> None:
+        vars(self).setdefault("_given", (args, kwargs))
+        init(self, *args, **kwargs)
+
+    return wrapper
 
 
 class Element(Sealed):
@@ -279,9 +295,15 @@ class Element(Sealed):
     #: True for elements that prescribe a motion; they are left out of the mobility count.
     drives: ClassVar[bool] = False
     #: Attributes the equations do not use (for drawings, say).
-    aside: ClassVar[frozenset[str]] = frozenset({"name", "rows", "fields", "auxiliary", "_owner"})
+    aside: ClassVar[frozenset[str]] = frozenset({"name", "rows", "fields", "auxiliary", "_owner", "_given"})
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "__init__" in vars(cls):
+            cls.__init__ = _remembering(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self, name: str, **fields: Any) -> None:
+        vars(self).setdefault("_given", ((name,), fields))
         self.name = name
         self.fields: dict[str, Field] = {key: as_field(value, f"'{name}': {key}") for key, value in fields.items()}
         #: Coordinates that exist for this element only (a curve parameter, say); added to the model with it.
@@ -322,6 +344,14 @@ class Element(Sealed):
 
     def outputs(self, x: Any) -> dict[str, Any]:
         """Histories that results have of the element, by name, as expressions of coordinates, rates and time."""
+        return {}
+
+    def output_kinds(self) -> Mapping[str, str]:
+        """What its outputs are ("force", "length", see ``kinds``), by name; those left out are told by their names."""
+        return {}
+
+    def row_kinds(self) -> Mapping[str, str]:
+        """What its constraint rows measure, by name: multipliers of lengths are forces, those of angles moments."""
         return {}
 
     def switches(self, x: Any) -> list[Switch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import casadi as ca
@@ -194,6 +194,9 @@ class Contact(Element):
 
     def outputs(self, x: Any) -> dict[str, Any]:
         return {"gap": self.gap(x)} if self.modes else {}
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {"gap": "length"}
 
 
 #: A follower that is drawn as near to its curve as this touches it at the start, in sizes of the curve.

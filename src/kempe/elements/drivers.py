@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kempe.elements.base import DrawnSource, Element
@@ -25,6 +26,9 @@ class Driver(Element):
     def phi(self, x: Any) -> Any:
         return x.quantity.beyond(x.motion)
 
+    def row_kinds(self) -> Mapping[str, str]:
+        return {"motion": self.fields["quantity"].kind}  # type: ignore[attr-defined]
+
 
 class PointDriver(Element):
     """A point of a part led along a path: two laws of motion, for x and for y."""
@@ -40,6 +44,9 @@ class PointDriver(Element):
         drawn = marker.symbolic(DrawnSource()).r
         laws = [as_law(law, what).starting(drawn[k]) for k, law in enumerate((x, y))]
         super().__init__(name, point=marker, path=laws)
+
+    def row_kinds(self) -> Mapping[str, str]:
+        return dict.fromkeys(self.rows, "position")
 
     def phi(self, x: Any) -> list[Any]:
         return [x.point.r[0] - x.path[0], x.point.r[1] - x.path[1]]

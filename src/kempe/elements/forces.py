@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import casadi as ca
@@ -11,6 +11,7 @@ import numpy as np
 from kempe.elements.base import DrawnSource, Element, Field, Source
 from kempe.elements.functions import Expression, arguments_of, scalar_expression
 from kempe.elements.joints import attach, between
+from kempe.elements.kinds import EFFORTS, rate_of
 from kempe.elements.links import drawn_distance
 from kempe.elements.motions import Law, spline, traced
 from kempe.elements.numbers import Number, evaluate, not_negative, number, shown, unless_zero, vector
@@ -155,6 +156,9 @@ class SpringDamper(Element):
         tension += 0.0 if x.stiffness is None else x.stiffness * x.deformation
         tension += 0.0 if x.damping is None else x.damping * x.d(x.s)
         return {self.measured: x.s, "rate": x.d(x.s), self.exerted: tension}
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {self.measured: self.measured, "rate": rate_of(self.measured), self.exerted: EFFORTS[self.measured]}
 
 
 class Spring(SpringDamper):
@@ -313,6 +317,9 @@ class Bushing(Element):
         force = along * x.i.u + across * x.i.n
         found = {"force": ca.norm_2(force), "force.x": force[0], "force.y": force[1]}
         return {**found, "torque": turning[0]} if turning else found
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {"force": "force", "force.x": "force", "force.y": "force", "torque": "moment"}
 
 
 def _pair(value: Any, what: str) -> tuple[Number, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
@@ -95,6 +96,9 @@ class Revolute(Joint):
         mi, mj = attach(f"revolute joint '{name}'", i, j, at, on_i, on_j)
         super().__init__(name, i=mi, j=mj)
 
+    def row_kinds(self) -> Mapping[str, str]:
+        return dict.fromkeys(self.rows, "length")
+
     def phi(self, x: Any) -> Any:
         return x.i.r - x.j.r
 
@@ -133,6 +137,9 @@ class Translational(Joint):
         """How far the point of j is along the guide line from its point: something to drive or measure."""
         return Displacement(*self.markers)
 
+    def row_kinds(self) -> Mapping[str, str]:
+        return {"normal": "length", "rotation": "angle"}
+
     def phi(self, x: Any) -> list[Any]:
         return [ca.dot(x.i.n, x.j.r - x.i.r), angle_beyond(x.i, x.j, x.turned)]
 
@@ -158,6 +165,9 @@ class Weld(Joint):
         mi, mj = attach(f"weld '{name}'", i, j, at, on_i, on_j, default="j")
         super().__init__(name, i=mi, j=mj, turned=kept_angle(f"weld '{name}'", mi, mj, angle))
 
+    def row_kinds(self) -> Mapping[str, str]:
+        return {"x": "length", "y": "length", "rotation": "angle"}
+
     def phi(self, x: Any) -> list[Any]:
         gap = x.i.r - x.j.r
         return [gap[0], gap[1], angle_beyond(x.i, x.j, x.turned)]
@@ -179,6 +189,9 @@ class PinInSlot(Joint):
         """How far the pin is along the slot."""
         return Displacement(*self.markers)
 
+    def row_kinds(self) -> Mapping[str, str]:
+        return {"normal": "length"}
+
     def phi(self, x: Any) -> Any:
         return ca.dot(x.i.n, x.j.r - x.i.r)
 
@@ -198,6 +211,9 @@ class Link(Joint):
     def distance(self) -> Distance:
         """The rod's length as a quantity."""
         return Distance(*self.markers)
+
+    def row_kinds(self) -> Mapping[str, str]:
+        return {"length": "length"}
 
     def phi(self, x: Any) -> Any:
         d = x.j.r - x.i.r
@@ -306,6 +322,9 @@ class Gear(Element):
         wheels = [self.fields[key] for key in ("i", "j")]
         bodies = [not isinstance(w, Quantity) or isinstance(next(iter(w.parts())), Body) for w in wheels]
         return all(bodies) and not self.fields["centres"].fields  # type: ignore[attr-defined]
+
+    def row_kinds(self) -> Mapping[str, str]:
+        return {"ratio": "angle"}
 
     def phi(self, x: Any) -> Any:
         i, j, c = (0.0 if w is None else w.value for w in (x.i, x.j, x.arm))
@@ -448,6 +467,9 @@ class RackAndPinion(Element):
         x = super().view(source)
         x.u, x.turned = _rolling(x.i, x.j, x.frame)
         return x
+
+    def row_kinds(self) -> Mapping[str, str]:
+        return {"ratio": "length"}
 
     def phi(self, x: Any) -> Any:
         return ca.dot(x.u, x.j.r - x.i.r) - x.radius * x.turned - x.constant

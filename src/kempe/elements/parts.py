@@ -10,6 +10,7 @@ import numpy as np
 
 from kempe.calling import explained
 from kempe.elements.base import DrawnSource, Element, Field, Group, Part, Positive, Scalar, Source
+from kempe.elements.kinds import COORDINATE
 from kempe.elements.numbers import Number, evaluate, number, shown, vector
 from kempe.elements.planar import Placed, column, rotate
 from kempe.errors import ModelError
@@ -88,6 +89,11 @@ class Component(Field):
 
     def parts(self) -> Iterable[Part]:
         return (self.part,)
+
+    @property
+    def kind(self) -> str:
+        """What it measures."""
+        return self.part.kinds()[self.index]
 
     def structure(self) -> Hashable:
         return (Component, type(self.part), self.index)
@@ -200,6 +206,14 @@ class Coordinate(Part):
 
     def is_angle(self) -> list[bool]:
         return [self._angle]
+
+    def kinds(self) -> list[str]:
+        return [self.kind]
+
+    @property
+    def kind(self) -> str:
+        """What it measures, as far as that is known."""
+        return "angle" if self._angle else COORDINATE
 
     def natural_scale(self) -> list[float]:
         return [self._scale] if self._scale is not None else super().natural_scale()

@@ -41,6 +41,8 @@ class Quantity(Group):
     """A scalar made from parts and markers."""
 
     name = "quantity"
+    #: What it is (see ``kinds``).
+    kind = "length"
 
     def symbolic(self, source: Source) -> Any:
         return Seen(self, super().symbolic(source))
@@ -67,6 +69,7 @@ class Measure(Quantity):
     def __init__(self, coordinate: Component | Coordinate) -> None:
         super().__init__([coordinate])
         self.name = coordinate.name
+        self.kind = coordinate.kind
 
     def value(self, x: list[Any]) -> Any:
         return x[0]
@@ -74,6 +77,8 @@ class Measure(Quantity):
 
 class Angle(Quantity):
     """The angle of marker j's axis as seen from marker i's, counted over full turns where both are on bodies."""
+
+    kind = "angle"
 
     def __init__(self, i: Marker, j: Marker) -> None:
         super().__init__([i, j])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
 
 from kempe.elements.base import Element, Positive, Source, Switch
+from kempe.elements.kinds import EFFORTS
 from kempe.elements.numbers import not_negative, number, unless_zero
 from kempe.elements.quantities import as_quantity
 from kempe.errors import ModelError
@@ -74,6 +76,9 @@ class OneSided(Element):
         pushed = ca.if_else(_inside(x), ca.fmax(x.spring + x.damper, 0.0), 0.0)
         return {"penetration": ca.fmax(x.depth, 0.0), "force": pushed}
 
+    def output_kinds(self) -> Mapping[str, str]:
+        return {"penetration": "length", "force": "force"}
+
     def first_mode(self, x: Any) -> Any:
         presses = x.spring + x.damper >= 0
         return ca.if_else(_inside(x), ca.if_else(presses, 1.0, 2.0), 0.0)
@@ -112,6 +117,11 @@ class BumpStop(OneSided):
     def depth(self, x: Any) -> Any:
         beyond = x.quantity.above(x.limit)
         return beyond if x.side == "above" else -beyond
+
+    def output_kinds(self) -> Mapping[str, str]:
+        kind = self.fields["quantity"].kind  # type: ignore[attr-defined]
+        depth = "length" if kind == "position" else kind
+        return {"penetration": depth, "force": EFFORTS.get(kind, "effort")}
 
 
 def _inside(x: Any) -> Any:

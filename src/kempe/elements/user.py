@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import casadi as ca
@@ -245,6 +245,9 @@ class AngleCoordinate(Element):
             raise ModelError(f"{what} measures '{mi.name}' against itself")
         self.coordinate = Coordinate(name, plain(drawn_value(Angle(mi, mj))), owner=self, angle=True)
         super().__init__(name, i=mi, j=mj, theta=self.coordinate)
+
+    def row_kinds(self) -> Mapping[str, str]:
+        return {"angle": "angle"}
 
     def phi(self, x: Any) -> Any:
         return angle_beyond(x.i, x.j, x.theta)

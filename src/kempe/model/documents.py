@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from kempe.calling import suggestion
 from kempe.elements import shown
 from kempe.elements.numbers import unit_hint
-from kempe.model.schema import ANALYSES, OutputsSpec, ParameterSpec, TimesSpec, document_model, verbs
+from kempe.model.analyses import ANALYSES, OutputsSpec, TimesSpec
+from kempe.model.schema import ParameterSpec, document_model, verbs
 from kempe.model.yaml_lines import Lines
 
 #: So many mistakes of form are told; who made more has made one of another kind.

@@ -2,7 +2,7 @@
 
 Allowed: numbers, names, ``part.coordinate`` (``joint.force.x``), names in braces (``{rod length}``) where they are not
 identifiers, the operators + - * / ** , comparisons, ``and or not``, ``a if c else b``, the functions in ``FUNCTIONS``,
-and tables by name.
+and tables by name. What is used more than once, or is long, may be named first: ``u = sin(a); u * (1 + u)``.
 
 Some names belong to the place where an expression stands (``t``, the time): they come first, and a name of the user's
 that is spelled alike is meant where it stands in braces.
@@ -16,6 +16,7 @@ import math
 import re
 import unicodedata
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -25,9 +26,11 @@ from kempe.elements.readings import readings_in
 from kempe.elements.tables import Table
 from kempe.errors import ModelError
 
-LONGEST = 4000
+LONGEST = 200_000
 DEEPEST = 60
-MOST_NODES = 3000
+MOST_NODES = 100_000
+#: A written term that is longer or deeper than this gets a name.
+LONG_TERM, DEEP_TERM = 300, 20
 
 _OF_ONE = ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"]
 _OF_ONE += ["exp", "log", "sqrt", "erf", "sign", "floor", "ceil", "log1p", "expm1"]
@@ -75,10 +78,10 @@ def parse(text: str, names: Mapping[str, Any], own: Mapping[str, Any] | None = N
     if _depth(text) > DEEPEST:
         raise ModelError(f"too many nested or joined terms in '{shown}'")
     own = own or {}
-    tree, braced = _tree(text, shown)
+    statements, braced = _statements(text, shown)
     reader = _Reader({**names, **own}, {key: names.get(name, own.get(name)) for key, name in braced.items()}, braced)
     try:
-        value = ca.SX(reader.read(tree, 0))
+        value = ca.SX(reader.last(statements))
     except ModelError as error:
         raise ModelError(f"{error} in '{shown}'") from None
     except (OverflowError, ZeroDivisionError):
@@ -94,14 +97,16 @@ def mentioned(text: str) -> list[str]:
     """The names in an expression, in order: words, words joined by dots, and what stands in braces."""
     if not isinstance(text, str) or len(text) > LONGEST or _depth(text) > DEEPEST:
         raise ModelError("an expression is a text of reasonable length")
-    tree, braced = _tree(text, text if len(text) <= 60 else text[:57] + "...")
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    statements, braced = _statements(text, text if len(text) <= 60 else text[:57] + "...")
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     found = [
         name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called | inner
-        if (name := _dotted(node, braced)) is not None and name != "t" and name not in CONSTANTS
+        if (name := _dotted(node, braced)) is not None and name not in {"t", *CONSTANTS, *own}
     ]
     return list(dict.fromkeys(found))
 
@@ -116,8 +121,8 @@ def _dotted(node: ast.AST, braced: Mapping[str, str]) -> str | None:
     return None
 
 
-def _tree(text: str, shown: str) -> tuple[ast.expr, dict[str, str]]:
-    """The syntax tree of an expression, and which words in it stand for names in braces."""
+def _statements(text: str, shown: str) -> tuple[list[ast.stmt], dict[str, str]]:
+    """The syntax trees of an expression and of terms named before it, and which words stand for names in braces."""
     mark = "_"
     braced: dict[str, str] = {}
     while mark in unicodedata.normalize("NFKC", text):  # a word that the user did not write
@@ -132,9 +137,14 @@ def _tree(text: str, shown: str) -> tuple[ast.expr, dict[str, str]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(plain.strip(), mode="eval").body, braced
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+            statements = ast.parse(plain.strip()).body
+        if not statements:
+            raise ValueError
+    except (RecursionError, MemoryError):
+        raise ModelError(f"too many nested or joined terms in '{shown}'") from None
+    except (SyntaxError, ValueError):
         raise ModelError(f"'{shown}' is not an expression") from None
+    return statements, braced
 
 
 def _depth(text: str) -> int:
@@ -164,6 +174,16 @@ class _Reader:
         self.names, self.braced = names, braced
         self.nodes = 0
 
+    def last(self, statements: list[ast.stmt]) -> Any:
+        """The value of the last term; those before it give names to theirs."""
+        for statement in statements[:-1]:
+            named = statement.targets if isinstance(statement, ast.Assign) else []
+            if not isinstance(statement, ast.Assign) or len(named) != 1 or not isinstance(named[0], ast.Name):
+                raise ModelError("before the last term only names can be given, as in u = sin(a); u * u;")
+            self.lookup[named[0].id] = self.read(statement.value, 0)
+        end = statements[-1]
+        return self.read(end.value if isinstance(end, ast.Expr) else end, 0)
+
     def read(self, node: ast.AST, depth: int) -> Any:
         self.nodes += 1
         if depth > DEEPEST or self.nodes > MOST_NODES:
@@ -190,7 +210,7 @@ class _Reader:
     def _find(self, name: str) -> Any:
         value = self.lookup.get(name)
         if value is None:
-            shown = self.braced.get(name, name)
+            shown = self.braced.get(name, name)[:200]
             known = ", ".join(list(self.names)[:12]) or "none"
             raise ModelError(f"unknown name '{shown}'{_nearest(shown, self.names)} (known: {known})")
         if isinstance(value, Table):
@@ -290,46 +310,81 @@ def write(
     names: Mapping[str, ca.SX],
     own: Mapping[str, ca.SX] | None = None,
     called: Callable[[Table], str] | None = None,
+    whole: bool = True,
 ) -> str:
     """A scalar expression as text that ``parse`` reads back to the same expression; ``called`` gives names to tables.
 
     A table's polynomial is its value at distance zero from where its piece begins: what is left of it is the first
-    coefficient, in whose place its call is written. Where others are left, it was differentiated.
+    coefficient, in whose place its call is written. Where others are left, it was differentiated. An expression that is
+    not ``whole`` stands within another, where no terms can be named.
     """
     if not isinstance(expression, ca.SX):
         return repr(float(expression))
     own = own or {}
-    written = [*(written_name(name, own) for name in names), *map(written_name, own)]
-    symbols = [*names.values(), *own.values()]
+    symbols, calls = [*names.values(), *own.values()], list[str]()
     for reading in readings_in([expression]):
         if called is None:
             raise ModelError("a table cannot be written here")
-        arguments = ", ".join(write(a, names, own, called) for a in reading.arguments)
+        arguments = ", ".join(write(a, names, own, called, whole=False) for a in reading.arguments)
         call, dim = f"{written_name(called(reading.table), own)}({arguments})", reading.table.dim
-        written += [_BEGIN, _COEFFICIENT, _COEFFICIENT] * dim + [call] + [_COEFFICIENT] * (4**dim - 1)
+        calls += [_BEGIN, _COEFFICIENT, _COEFFICIENT] * dim + [call] + [_COEFFICIENT] * (4**dim - 1)
         symbols.append(reading.piece)
     function = ca.Function("f", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(expression)])
-    work: dict[int, str] = {}
-    result = "0.0"
-    for k in range(function.n_instructions()):
-        op = function.instruction_id(k)
-        to, of = function.instruction_output(k), function.instruction_input(k)
+    terms, last = _terms(function)
+    used = Counter(of for _, operands, _ in terms for of in operands)
+    labels = [f"_{k + 1}" for k in range(len(terms))]  # for terms that get a name
+    written = [*(written_name(name, {*own, *labels}) for name in names), *map(written_name, own), *calls]
+    text: list[tuple[str, int]] = []  # of each term, with its depth
+    said: list[str] = []
+    length = 0
+    for k, (op, operands, detail) in enumerate(terms):
         if op == ca.OP_INPUT:
-            work[to[0]] = written[of[1]]
+            term, depth = written[detail], 0
         elif op == ca.OP_CONST:
-            value = function.instruction_constant(k)
-            work[to[0]] = repr(value) if value >= 0 else f"({value!r})"
-        elif op == ca.OP_OUTPUT:
-            result = work[of[0]]
+            term, depth = repr(detail) if detail >= 0 else f"({detail!r})", 0
         elif op in _WRITTEN:
-            work[to[0]] = _joined(op, [work[i] for i in of])
+            term = _joined(op, [text[of][0] for of in operands])
+            depth = 1 + max(text[of][1] for of in operands)
         else:
             raise ModelError("an expression contains an operation that a file cannot say")
-        if len(work.get(to[0], "") if to else "") > LONGEST:
+        again = used[k] > 1 and depth > 0 and len(term) > 40
+        if whole and k != last and (again or len(term) > LONG_TERM or depth > DEEP_TERM):
+            said.append(f"{labels[len(said)]} = {_bare(term)}")
+            length += len(said[-1]) + 2
+            term, depth = labels[len(said) - 1], 0
+        text.append((term, depth))
+        if length + len(term) > LONGEST:
             raise ModelError("an expression is too long to be written to a file")
+    result = "; ".join([*said, _bare(text[last][0])])
     if any(mark in result for mark in (_BEGIN, _DISTANCE, _COEFFICIENT)):
         raise ModelError("an expression contains the derivative of a table, which a file cannot say")
-    return result[1:-1] if _wrapped(result) else result
+    return result
+
+
+#: An operation, the places of its operands among the terms, and its number or the place of its input.
+_Term = tuple[int, list[int], Any]
+
+
+def _terms(function: ca.Function) -> tuple[list[_Term], int]:
+    """The operations of a function in order, each with a place of its own, and which of them is the result."""
+    terms: list[_Term] = []
+    place: dict[int, int] = {}  # work register -> the term that is in it now
+    last = 0
+    for k in range(function.n_instructions()):
+        op, to, of = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
+        if op == ca.OP_OUTPUT:
+            last = place[of[0]]
+            continue
+        detail = of[1] if op == ca.OP_INPUT else function.instruction_constant(k) if op == ca.OP_CONST else None
+        operands = [] if detail is not None else [place[i] for i in of]
+        place[to[0]] = len(terms)
+        terms.append((op, operands, detail))
+    return terms, last
+
+
+def _bare(term: str) -> str:
+    """A term without the parentheses around the whole of it."""
+    return term[1:-1] if _wrapped(term) else term
 
 
 def _joined(op: int, parts: list[str]) -> str:

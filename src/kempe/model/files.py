@@ -15,23 +15,31 @@ from pydantic import BaseModel, ValidationError
 
 from kempe import elements as el
 from kempe.calling import suggestion
-from kempe.disk import read_whole
+from kempe.disk import read_whole, write_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.motions import spline
 from kempe.elements.numbers import named_symbol, unit_hint
 from kempe.elements.quantities import Angle, Displacement, Distance, choices_of, either
 from kempe.elements.readings import readings_in, substituted
 from kempe.errors import FileError, ModelError
+from kempe.model import own_elements
 from kempe.model.documents import Document, validation_findings
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import FUNCTIONS, mentioned, parse
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, ParameterSpec, document_model, role
-from kempe.model.writing import describe, save, text_of
+from kempe.model.writing import describe, plain, text_of
 from kempe.model.yaml_lines import LARGEST, load_yaml
 
 __all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_of"]
+
+
+def save(model: Model, path: str | Path, **more: Any) -> Path:
+    """Write a model to a file (whole or not at all) that can be read; ``more`` may hold analyses and outputs."""
+    text = text_of({**describe(model), **plain(more)})
+    read_text(text, str(path))
+    return write_whole(path, text.encode())
 
 
 def read(path: str | Path) -> Document:
@@ -78,9 +86,8 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
     own = {path: line for path, line in document.lines.items() if path[:1] == ("model",) and path[1:2]}
     lines = {("model", place[path[1]], *path[2:]): line for path, line in own.items() if path[1] in place}
     try:
-        build(
-            Document(partial_data, {**document.lines, **lines}, document.where), MechanismModel, EquationsModel, names
-        )
+        rest_of_it = Document(partial_data, {**document.lines, **lines}, document.where)
+        build(rest_of_it, MechanismModel, EquationsModel, names, trust=None)
     except ModelError as found:
         return found.findings
     return []
@@ -91,28 +98,34 @@ def _mappings(item: Any) -> list[dict[str, Any]]:
 
 
 def build(
-    document: Document, mechanism: Callable[..., Any], equations: Callable[..., Any], broken: Iterable[Any] = ()
+    document: Document,
+    mechanism: Callable[..., Any],
+    equations: Callable[..., Any],
+    broken: Iterable[Any] = (),
+    trust: str | Iterable[str] | None = (),
 ) -> Any:
     """The model a document describes, made with the given classes; all findings at once.
 
-    ``broken`` names parts that have mistakes of their own; what merely follows from them is not reported.
+    ``broken`` names parts that have mistakes of their own; what merely follows from them is not reported. ``trust``
+    names modules whose classes of elements may be used; with None such elements are left out.
     """
-    data = document.data
+    data, findings = document.data, list[str]()
     if data.equations is not None:
         if data.model:
             raise ModelError(f"{document.line('equations')}: a file has either a model or equations, not both")
         model = _build_equations(document, equations)
-        findings = _add_measures(model, document, set(), _tables(document, []))
+        _collect(findings, document, ("units",), partial(setattr, model, "units", data.units))
+        findings += _add_measures(model, document, set(), _tables(document, []))
         if findings:
             raise ModelError(findings)
         return model
-    findings = []
     try:
         model = mechanism(data.name)
     except ModelError as error:
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
     tables = _tables(document, findings)
     _add_parameters(document, findings, model, tables)
+    _collect(findings, document, ("units",), partial(setattr, model, "units", data.units))
     if data.gravity is not None:
         _collect(findings, document, ("gravity",), partial(_set_gravity, model, data.gravity))
     failed = {name for name in broken if isinstance(name, str)}
@@ -122,7 +135,7 @@ def build(
             findings.append(f"{document.line('model', k)}: an entry has exactly one key, such as body or revolute")
             continue
         verb, arguments = next(iter(chosen.items()))
-        builder = _Builder(model, failed, tables)
+        builder = _Builder(model, failed, tables, trust)
         if not _collect(findings, document, ("model", k, verb), partial(builder.call, verb, arguments)):
             failed.add(arguments.name)
     findings += _add_measures(model, document, failed, tables)
@@ -144,6 +157,12 @@ def _add_measure(model: Model, name: str, text: str, failed: set[str], tables: M
     if not failed.isdisjoint(full.partition(".")[0] for full in mentioned(text)):
         raise _Consequence(f"measure '{name}' is made of something that has a mistake of its own")
     model.measure(name, text, *tables.values())
+
+
+def may_be_built(document: Document, trust: str | Iterable[str]) -> bool:
+    """Whether all classes of elements that a document names are of trusted modules."""
+    own = [item.add for item in document.data.model if item.add is not None]
+    return all(own_elements.trusted(entry.element, trust) for entry in own)
 
 
 class _Consequence(ModelError):
@@ -248,14 +267,22 @@ def _set_gravity(model: MechanismModel, given: Any) -> None:
 class _Builder:
     """Turns the data of a file into arguments of builder methods."""
 
-    def __init__(self, model: MechanismModel, failed: set[str], tables: Mapping[str, el.Table] | None = None) -> None:
-        self.model, self.failed, self.tables = model, failed, dict(tables or {})
+    def __init__(
+        self,
+        model: MechanismModel,
+        failed: set[str],
+        tables: Mapping[str, el.Table] | None = None,
+        trust: str | Iterable[str] | None = (),
+    ) -> None:
+        self.model, self.failed, self.tables, self.trust = model, failed, dict(tables or {}), trust
         self.names: dict[str, Any] = {**self.tables, **model.parameters}
 
     def call(self, verb: str, arguments: BaseModel) -> Any:
         given = {name: value for name, value in arguments if value is not None}
         if verb in ("constraint", "user_force"):
             return getattr(self, f"_{verb}")(**given)
+        if verb == "add":
+            return self._own_element(**given)
         made = {name: self._named_argument(verb, name, value, given["name"]) for name, value in given.items()}
         if verb == "plate":
             return self.model.plate(made.pop("name"), *made.pop("points"), **made)
@@ -419,6 +446,11 @@ class _Builder:
             return [dict(zip(forces, found, strict=True)).get(full, 0.0) for full in used]
 
         return self.model.user_force(name, efforts, *fields)
+
+    def _own_element(self, element: str, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        if self.trust is None:
+            raise _Consequence(f"'{name}' is not looked at")
+        return own_elements.built(self, self.trust, element, name, arguments or {})
 
     def _coordinates(self) -> dict[str, tuple[Any, int, str]]:
         """Coordinate -> the part it belongs to, its place there, and the name of its rate."""

@@ -17,6 +17,7 @@ from kempe.elements.forces import characteristic
 from kempe.elements.sealing import seal
 from kempe.errors import ModelError
 from kempe.model.model import Model
+from kempe.model.own_elements import made_with
 
 P = ParamSpec("P")
 E = TypeVar("E", bound=el.Element)
@@ -46,7 +47,7 @@ def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E
 
     def method(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> E:
         try:
-            return self.add(element(*args, **kwargs))
+            return Model.add(self, element(*args, **kwargs))
         except ModelError as error:
             name = args[0] if args else kwargs.get("name")
             if not isinstance(name, str) or f"'{name}'" in str(error):
@@ -117,14 +118,19 @@ def _named_arguments(element: Any, args: Any, kwargs: Any) -> dict[str, Any]:
 
 @explained_methods
 class MechanismModel(Model):
-    """A planar mechanism: parts and the joints and drivers between them."""
+    """A planar mechanism: parts and the joints and drivers between them.
+
+    ``units`` label what results show: "m, kg, s", "mm, N, s", or a mapping from kinds of quantities ("length", "force",
+    ...) to units. No number is changed by them.
+    """
 
     ground: el.Ground
 
-    def __init__(self, name: str = "mechanism", *, gravity: Any = (0.0, 0.0), dim: int = 2) -> None:
+    def __init__(self, name: str = "mechanism", *, gravity: Any = (0.0, 0.0), units: Any = None, dim: int = 2) -> None:
         if dim != 2:
             raise ModelError(f"mechanism '{name}': only planar mechanisms (dim=2) exist so far, not dim={dim!r}")
         super().__init__(name)
+        self.units = units
         self._gravity = el.Gravity(el.vector(gravity, f"mechanism '{name}': gravity"))
         vars(self)["ground"] = seal(el.Ground(), self.name)
         self._recipe: list[tuple[str, dict[str, Any]]] = []
@@ -149,6 +155,22 @@ class MechanismModel(Model):
 
     def _record(self, verb: str, arguments: dict[str, Any]) -> None:
         self._recipe.append((verb, {k: _as_given(k, value) for k, value in arguments.items() if k != "function"}))
+
+    def add(self, element: E) -> E:
+        """Add an element of one's own class, or one that was made before; its name must be new.
+
+        A file describes it by its class, if that can be imported, and by what it was made with.
+        """
+        given = vars(element).get("_given") if isinstance(element, el.Element) else None
+        super().add(element)
+        if given is None:
+            return element
+        verb = verb_of(type(element))
+        if getattr(getattr(type(self), verb, None), "__wrapped__", None) is type(element):
+            self._record(verb, _named_arguments(type(element), *given))
+        else:
+            self._record("add", {"name": element.name, "arguments": made_with(element, given)})
+        return element
 
     # --- parts -------------------------------------------------------------------------------------------------
 
@@ -201,7 +223,7 @@ class MechanismModel(Model):
         link = el.RigidLink(
             name, (first, second), length=length, mass=mass, centre=centre, inertia=inertia, gravity=self._gravity
         )
-        return self.add(link).carrier
+        return Model.add(self, link).carrier
 
     @recorded
     def plate(
@@ -229,7 +251,7 @@ class MechanismModel(Model):
             inertia=inertia,
             gravity=self._gravity,
         )
-        return self.add(link).carrier
+        return Model.add(self, link).carrier
 
     @recorded
     def coordinate(self, name: str, start: Any = 0.0) -> el.Coordinate:
@@ -239,7 +261,7 @@ class MechanismModel(Model):
     @recorded
     def angle(self, name: str, i: Any, j: Any) -> el.Coordinate:
         """A coordinate that counts the angle of j as seen from i over full turns (bars have none of their own)."""
-        return self.add(el.AngleCoordinate(name, i, j)).coordinate
+        return Model.add(self, el.AngleCoordinate(name, i, j)).coordinate
 
     # --- joints and drivers: one line each, the class is the documentation ----------------------------------------
 

@@ -16,6 +16,7 @@ from kempe.elements.sealing import Shelf, seal
 from kempe.errors import ModelError, NoAttribute
 from kempe.model.measures import Measure, measured, written
 from kempe.model.travelling import copied, packed, unpacked
+from kempe.model.units import Units, as_units
 
 E = TypeVar("E", bound=Element)
 P = TypeVar("P", bound=Part)
@@ -50,6 +51,7 @@ class Model:
         self._names: dict[str, str] = {"ground": "the ground"}
         self._kept: Model | None = None
         self.name = name
+        self._units: Units | None = None
 
     @property
     def name(self) -> str:
@@ -62,6 +64,17 @@ class Model:
             raise ModelError(f"a model's name is a short line of text, not {shown(name)}")
         self._name = name
         self._kept = None
+
+    @property
+    def units(self) -> Units | None:
+        """What the model's numbers are given in, for labels; it may be assigned to, and changes no number."""
+        return self._units
+
+    @units.setter
+    def units(self, units: Any) -> None:
+        labels = as_units(units, f"'{self.name}'")
+        self._let_go()
+        self._units = labels
 
     def __setattr__(self, name: str, value: Any) -> None:
         known = getattr(type(self), name, None)
@@ -256,6 +269,7 @@ class Model:
 
     def _put(self, shelf: str, name: str, thing: Any) -> None:
         """Put something on a shelf, as it is from now on."""
+        vars(thing).pop("_given", None)
         vars(self)[shelf].put(name, seal(thing, self.name))
 
     def _own_parameters(self, numbers: Any, what: str) -> None:

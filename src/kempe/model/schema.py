@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
-from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from kempe.elements import motions
+from kempe.model.analyses import AnalysisSpec, OutputsSpec, Strict
 from kempe.model.mechanism import MechanismModel
 
 VERSION = 1
@@ -33,6 +33,8 @@ ROLES: dict[str, str] = {
     "terms": "terms",
     "law": "characteristic",
     "forces": "forces",
+    "element": "text",
+    "arguments": "arguments",
 }
 #: Verb -> arguments that are something else there.
 OTHER_ROLES: dict[str, dict[str, str]] = {
@@ -171,6 +173,45 @@ def _terms(value: Any) -> Any:
     return [[_number(c), _quantity(q)] for c, q in value]
 
 
+def _units(value: Any) -> Any:
+    entries = [value] if isinstance(value, str) else [*value, *value.values()] if isinstance(value, dict) else [None]
+    if not all(isinstance(entry, str) for entry in entries):
+        raise ValueError("must be like m, kg, s, or a mapping like {length: mm, force: N}")
+    return value
+
+
+def _arguments(value: Any) -> Any:
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise ValueError("must be arguments by name, like {part: {part: crank}, size: 0.1}")
+    return {name: _own(item) for name, item in value.items()}
+
+
+def _own(value: Any) -> Any:
+    """An argument of an element of one's own: a plain value, or what it is."""
+    if isinstance(value, list):
+        return [_own(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind, said = next(iter(value.items()), ("", None))
+    if len(value) != 1 or kind not in OWN_KINDS:
+        raise ValueError(f"must be plain arguments, or such that say what they are by one of {', '.join(OWN_KINDS)}")
+    return {kind: OWN_KINDS[kind](said)}
+
+
+#: What an argument of an element of one's own may say that it is.
+OWN_KINDS: dict[str, Any] = {
+    "part": _part,
+    "expression": _text,
+    "quantity": _quantity,
+    "measure": _quantity,
+    "law": _law,
+    "curve": _curve,
+    "element": _text,
+    "load": _text,
+    "mapping": _arguments,
+}
+
+
 def _list_of(check: Any, words: str) -> Any:
     def checked(value: Any) -> Any:
         if not isinstance(value, list):
@@ -224,15 +265,11 @@ _TYPES: dict[str, Any] = {
         BeforeValidator(_forces),
         WithJsonSchema({"type": "object", "additionalProperties": _NUMBER_JSON, "minProperties": 1}),
     ],
+    "units": Annotated[Any, BeforeValidator(_units), WithJsonSchema({"type": ["string", "object"]})],
+    "arguments": Annotated[Any, BeforeValidator(_arguments), WithJsonSchema({"type": "object"})],
     "curve": Annotated[Any, BeforeValidator(_curve), WithJsonSchema({"type": "object"})],
     "terms": Annotated[Any, BeforeValidator(_terms), WithJsonSchema({"type": "array"})],
 }
-
-
-class Strict(BaseModel):
-    """No unknown keys."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 #: Builder methods that a file can call, with the arguments they take there where these differ from the method's.
@@ -242,6 +279,7 @@ SPECIAL: dict[str, dict[str, bool]] = {
     "plate": {"name": True, "points": True, "places": False, **_LINK},
     "constraint": {"name": True, "equations": True, "rows": False},
     "user_force": {"name": True, "forces": True},
+    "add": {"element": True, "name": True, "arguments": False},
 }
 
 
@@ -250,7 +288,7 @@ def verbs() -> dict[str, type[BaseModel]]:
     """Verb -> the model of its arguments."""
     found: dict[str, type[BaseModel]] = {}
     for verb, method in vars(MechanismModel).items():
-        if not getattr(method, "recorded", False):
+        if not getattr(method, "recorded", False) and verb not in SPECIAL:
             continue
         if verb in SPECIAL:
             needed = SPECIAL[verb]
@@ -293,99 +331,6 @@ class EquationsSpec(Strict):
     force: list[str | float] | None = None
 
 
-class TimesSpec(Strict):
-    """An even grid from ``start`` to ``end``."""
-
-    start: float = 0.0
-    end: float
-    steps: int = Field(200, ge=1, le=10_000_000)
-
-    @model_validator(mode="after")
-    def _forward(self) -> TimesSpec:
-        if not self.end > self.start:
-            raise ValueError(f"must end after they start, which is at {self.start:g}, not at {self.end:g}")
-        return self
-
-
-def _times(value: Any) -> Any:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and not value > 0:
-        raise ValueError("must be above zero")
-    if isinstance(value, list):
-        numbers = [v for v in value if isinstance(v, (int, float))]
-        back = next(((a, b) for a, b in pairwise(numbers) if not b > a), None)
-        if back is not None:
-            raise ValueError(f"must increase, but {back[1]:g} follows {back[0]:g}")
-    return value
-
-
-#: An end time, a list of times, or an even grid.
-Times = Annotated[float | list[float] | TimesSpec, BeforeValidator(_times)]
-
-
-class KinematicsSpec(Strict):
-    """A driven motion: what ``kinematics`` takes."""
-
-    name: str = "kinematics"
-    times: Times
-    steps: int = Field(200, ge=1, le=10_000_000)
-    on_singular: Literal["raise", "stop", "cross"] = "raise"
-    branch: int | list[int] = 0
-    parameters: dict[str, float] = Field(default_factory=dict)
-
-
-class SimulateSpec(Strict):
-    """A motion under forces: what ``simulate`` takes. ``options`` are those of the method."""
-
-    name: str = "simulate"
-    times: Times
-    steps: int = Field(200, ge=1, le=10_000_000)
-    method: str = "auto"
-    tolerance: float = 1e-8
-    step: float | None = None
-    max_step: float | None = None
-    velocities: dict[str, float] = Field(default_factory=dict)
-    parameters: dict[str, float] = Field(default_factory=dict)
-    options: dict[str, bool | int | float] = Field(default_factory=dict)
-
-
-class OutputsSpec(Strict):
-    """What ``kempe run`` writes besides results."""
-
-    plots: list[str] = Field(default_factory=list)
-    traces: list[str] = Field(default_factory=list)
-    animation: bool = True
-    report: bool = True
-
-
-class AnalysisSpec(Strict):
-    """One analysis to run: exactly one key."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
-
-    kinematics: KinematicsSpec | None = None
-    simulate: SimulateSpec | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> AnalysisSpec:
-        if (self.kinematics is None) == (self.simulate is None):
-            raise ValueError(f"must have exactly one key: {' or '.join(ANALYSES)}")
-        return self
-
-    @property
-    def kind(self) -> str:
-        """Which analysis it is."""
-        return "kinematics" if self.simulate is None else "simulate"
-
-    @property
-    def spec(self) -> Any:
-        """What it is given."""
-        return getattr(self, self.kind)
-
-
-#: Analysis -> the model of its arguments.
-ANALYSES: dict[str, type[BaseModel]] = {"kinematics": KinematicsSpec, "simulate": SimulateSpec}
-
-
 @cache
 def document_model() -> type[BaseModel]:
     """The model of a whole file."""
@@ -395,12 +340,13 @@ def document_model() -> type[BaseModel]:
         "kempe": (Literal[1], ...),
         "name": (_TYPES["text"], ...),
         "gravity": (_TYPES["vector"], None),
+        "units": (_TYPES["units"], None),
         "parameters": (dict[str, float | str | ParameterSpec], Field(default_factory=dict)),
         "tables": (dict[str, TableSpec], Field(default_factory=dict)),
         "model": (list[item], Field(default_factory=list)),  # type: ignore[valid-type]
         "equations": (EquationsSpec | None, None),
         "measures": (dict[str, str | float], Field(default_factory=dict)),
-        "analyses": (list[AnalysisSpec], Field(default_factory=list)),
+        "analyses": (list[AnalysisSpec], Field(default_factory=list)),  # type: ignore[valid-type]
         "outputs": (OutputsSpec, Field(default_factory=OutputsSpec)),
     }
     return create_model("KempeModel", __base__=Strict, __doc__="A Kempe model file.", **fields)

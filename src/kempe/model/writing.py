@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -11,7 +10,6 @@ import numpy as np
 import yaml
 
 from kempe import elements as el
-from kempe.disk import write_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.functions import Expression
 from kempe.elements.motions import Law, spline, traced
@@ -21,6 +19,7 @@ from kempe.elements.readings import substituted
 from kempe.elements.tables import Table
 from kempe.elements.user import UserConstraint, UserForce
 from kempe.errors import ModelError
+from kempe.model import own_elements
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import CONSTANTS, FUNCTIONS, write, written_name
 from kempe.model.mechanism import MechanismModel
@@ -33,6 +32,8 @@ def describe(model: Model, values: Mapping[str, float] | None = None) -> dict[st
     now = {name: p.value for name, p in model.parameters.items()} | dict(values or {})
     data: dict[str, Any] = {"kempe": VERSION, "name": model.name}
     names = _TableNames(model)
+    if model.units is not None:
+        data["units"] = model.units.given
     if model.parameters:
         data["parameters"] = {name: _parameter(model, p, now[name], names) for name, p in model.parameters.items()}
     measures = {name: measure.text(model.parameters, names) for name, measure in model.measures.items()}
@@ -104,6 +105,8 @@ class _Writer:
             return self._constraint(name)
         if verb == "user_force":
             return self._user_force(name)
+        if verb == "add":
+            return own_elements.described(self, self.model.elements[name], arguments["arguments"])
         return {key: self.argument(verb, key, value, name) for key, value in arguments.items() if value is not None}
 
     def argument(self, verb: str, key: str, value: Any, name: str) -> Any:
@@ -200,6 +203,9 @@ def _listed(value: Any) -> Any:
 def _describe_equations(model: EquationsModel, called: _TableNames) -> dict[str, Any]:
     element = model.elements["equations"]
     assert isinstance(element, el.SystemEquations)
+    added = [name for name in model.elements if name != "equations"]
+    if added:
+        raise ModelError(f"'{added[0]}' was added to a system of equations, which a file cannot describe")
     names = list(model.parts)
     q, v, t, p, phi, mass, force = element.expressions
     symbols = [*ca.vertsplit(q), *ca.vertsplit(v), *(ca.vertsplit(p) if p.numel() else [])]
@@ -244,6 +250,10 @@ def text_of(data: Mapping[str, Any]) -> str:
     return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
-def save(model: Model, path: str | Path, **more: Any) -> Path:
-    """Write a model to a file (whole or not at all); ``more`` may hold analyses and outputs."""
-    return write_whole(path, text_of({**describe(model), **more}).encode())
+def plain(value: Any) -> Any:
+    """Analyses and outputs as they are given in Python, as the data of a file."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value

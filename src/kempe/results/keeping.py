@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ def as_dataset(result: Result) -> xarray.Dataset:
     """All histories over t, with status and provenance as attributes."""
     import xarray
 
-    data = {name: ("t", result.array(name)) for name in result.names}
+    data = {name: ("t", result.array(name), result.unit_attributes(name)) for name in result.names}
     attributes = {
         "kempe_result": FORMAT,
         "success": int(result.success),
@@ -52,7 +52,7 @@ def as_dataset(result: Result) -> xarray.Dataset:
     if result.initial is not None:
         start = {"moved": result.initial.moved, "changed": result.initial.changed, "text": str(result.initial)}
         attributes["initial"] = encoded(start)
-    return xarray.Dataset(data, coords={"t": result.t}, attrs=attributes)
+    return xarray.Dataset(data, coords={"t": ("t", result.t, result.unit_attributes("t"))}, attrs=attributes)
 
 
 def write_result(result: Result, path: str | Path) -> Path:
@@ -71,8 +71,11 @@ def write_result(result: Result, path: str | Path) -> Path:
     return write_netcdf(dataset, path)
 
 
-def read_result(path: str | Path, make: Callable[..., Result]) -> Result:
-    """Read a result that ``write_result`` wrote. What was derived with the model is as it was written."""
+def read_result(path: str | Path, make: Callable[..., Result], trust: str | Iterable[str] = ()) -> Result:
+    """Read a result that ``write_result`` wrote. What was derived with the model is as it was written.
+
+    A model with elements of classes whose module is not trusted is left out.
+    """
     dataset = read_netcdf(path)
     try:
         attributes = dataset.attrs
@@ -94,7 +97,7 @@ def read_result(path: str | Path, make: Callable[..., Result]) -> Result:
             events=_events(dataset, columns),
             stats=json.loads(attributes["stats"]),
             provenance=json.loads(attributes["provenance"]),
-            model=text and files.build(files.read_text(text, str(path)), MechanismModel, EquationsModel),
+            model=text and _model(files.read_text(text, str(path)), trust),
             series={name: named[name] for name in series},
             initial=None if start is None else StoredStart(**json.loads(start)),
         )
@@ -104,6 +107,12 @@ def read_result(path: str | Path, make: Callable[..., Result]) -> Result:
         raise
     except Exception as error:  # a file of somebody else's can hold anything
         raise KempeError(f"{path}: this result file is incomplete ({error})") from None
+
+
+def _model(document: files.Document, trust: str | Iterable[str]) -> Any:
+    if not files.may_be_built(document, trust):
+        return None
+    return files.build(document, MechanismModel, EquationsModel, trust=trust)
 
 
 def _events(dataset: Any, columns: list[tuple[str, str, str]]) -> list[Event]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,9 +19,11 @@ from kempe.elements.quantities import as_quantity
 from kempe.errors import AccuracyWarning, ModelError, NoAttribute
 from kempe.model import Model
 from kempe.model.measures import Measure, written
+from kempe.model.units import Units
 from kempe.results.energy import PARTS, Energies
 from kempe.results.events import Event
 from kempe.results.keeping import as_dataset, read_result, write_result
+from kempe.results.kinds import declared_kinds, kind_by_name
 from kempe.results.reactions import Loads, Reaction
 from kempe.system import System, compiled
 from kempe.system.measures import motion
@@ -87,6 +90,8 @@ class Result:
     def __post_init__(self) -> None:
         if self.model is not None:
             self.model = self.model.kept()
+            if self.model.units is not None:
+                self.provenance.setdefault("units", self.model.units.given)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but compiled things."""
@@ -166,7 +171,38 @@ class Result:
     def __getitem__(self, name: str) -> xarray.DataArray:
         import xarray
 
-        return xarray.DataArray(self.array(name), coords={"t": self.t}, dims="t", name=name)
+        return xarray.DataArray(
+            self.array(name), coords={"t": self.t}, dims="t", name=name, attrs=self.unit_attributes(name)
+        )
+
+    # --- what its numbers mean ------------------------------------------------------------------------------------
+
+    def kind(self, name: str) -> str:
+        """What a quantity is: "position", "angular velocity", "force" ...; "t" is the time."""
+        if name == "t" and name not in self.names:
+            return "time"
+        if name not in self._kinds and name not in self.names:
+            self.array(name)  # says what there is instead
+        defined = "." not in name and all(name not in triple for triple in self.columns)
+        return self._kinds.get(name) or (name if defined else kind_by_name(name))
+
+    def unit(self, name: str) -> str:
+        """The unit of a quantity, "N" or "m/s^2", as the mechanism's ``units`` say; empty where it is not known."""
+        return self.units.label(self.kind(name))
+
+    @cached_property
+    def units(self) -> Units:
+        """The units of the mechanism when this was computed."""
+        return Units(self.provenance.get("units", {}))
+
+    @cached_property
+    def _kinds(self) -> dict[str, str]:
+        return {} if self.model is None else declared_kinds(self.model)
+
+    def unit_attributes(self, name: str) -> dict[str, str]:
+        """The unit as an attribute of an array, where it is known."""
+        unit = self.unit(name)
+        return {"units": unit} if unit else {}
 
     # --- quantities of one's own ---------------------------------------------------------------------------------
 
@@ -319,22 +355,70 @@ class Result:
         return write_result(self, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Result:
+    def load(cls, path: str | Path, *, trust: str | Iterable[str] = ()) -> Result:
         """Read what ``save`` wrote: every quantity has the same numbers, events and start are as they were.
 
-        Where the model could not be written, what was derived with it is still there by name.
+        Where the model could not be written, what was derived with it is still there by name. So it is where the model
+        has elements of classes whose module is not named in ``trust``; see :func:`kempe.load`.
         """
-        return read_result(path, cls)
+        return read_result(path, cls, trust)
 
     # --- looking at it -------------------------------------------------------------------------------------------
 
-    def plot(self, names: Any, **options: Any) -> Any:
-        """Time plots of quantities; see :func:`kempe.view.plot`."""
-        return VIEWS["plot"](self, names, **options)
+    def plot(
+        self,
+        names: Sequence[str] | str,
+        *,
+        x: str | None = None,
+        twin: Sequence[str] | str = (),
+        beside: Mapping[str, Result] | None = None,
+        label: str = "",
+        events: bool | None = None,
+        degrees: bool = False,
+        title: str = "",
+        size: tuple[float, float] | None = None,
+    ) -> Any:
+        """Quantities over time or over another one (``x``), with others on a second scale (``twin``).
 
-    def animate(self, path: str | Path, **options: Any) -> Path:
-        """An animation of the motion; see :func:`kempe.view.animate`."""
-        return VIEWS["animate"](self._known_model(), self, path, **options)
+        ``beside`` lays other results over this one, by what they are called; ``label`` is what this one is called then.
+        See :func:`kempe.view.plot` for the rest.
+        """
+        options: dict[str, Any] = {"x": x, "twin": twin, "events": events, "degrees": degrees}
+        if not beside:
+            return VIEWS["plot"](self, names, title=title, size=size, **options)
+        if not isinstance(beside, Mapping):
+            raise ModelError("plot: beside= maps what another result is called to that result")
+        labels = [label or str(self.provenance.get("model", "this result")), *beside]
+        return VIEWS["plot"]([self, *beside.values()], names, labels=labels, title=title, size=size, **options)
+
+    def animate(
+        self,
+        path: str | Path,
+        *,
+        trace: Sequence[str] | str = (),
+        vectors: Sequence[str] | str = (),
+        scale: Mapping[str, float] | None = None,
+        frames: int = 90,
+        seconds: float = 3.0,
+        dpi: float = 96,
+        title: str = "",
+    ) -> Path:
+        """An animation of the motion, with paths of points and arrows of forces; see :func:`kempe.view.animate`."""
+        options: dict[str, Any] = {"trace": trace, "vectors": vectors, "scale": scale, "frames": frames}
+        return VIEWS["animate"](self._known_model(), self, path, seconds=seconds, dpi=dpi, title=title, **options)
+
+    def draw(
+        self,
+        at: float | None = None,
+        *,
+        names: bool = True,
+        vectors: Sequence[str] | str = (),
+        scale: Mapping[str, float] | None = None,
+        title: str = "",
+    ) -> Any:
+        """The mechanism at a time of the motion, with arrows of forces; see :func:`kempe.view.draw`."""
+        options: dict[str, Any] = {"names": names, "vectors": vectors, "scale": scale, "title": title}
+        return VIEWS["draw"](self._known_model(), motion=self, at=at, **options)
 
     def report(self, path: str | Path, **options: Any) -> Path:
         """One HTML file with an interactive animation, plots and a summary; see :func:`kempe.view.report`."""

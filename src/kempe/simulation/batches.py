@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from threading import local
@@ -14,7 +14,10 @@ import numpy as np
 from kempe.calling import suggestion
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
+from kempe.model.units import Units
+from kempe.results import VIEWS
 from kempe.results.events import Event
+from kempe.results.kinds import declared_kinds, kind_by_name
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
 from kempe.simulation.progress import Report
@@ -45,6 +48,31 @@ class Runs:
     ok: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
     events: list[list[Event]] = field(default_factory=list)
+    #: What the quantities are, and the model's units, for labels.
+    kinds: dict[str, str] = field(default_factory=dict)
+    units: Units = field(default_factory=lambda: Units({}))
+
+    def kind(self, name: str) -> str:
+        """What a quantity is: "position", "angular velocity", "force" ...; "t" is the time."""
+        return "time" if name == "t" and name not in self.values else self.kinds.get(name) or kind_by_name(name)
+
+    def unit(self, name: str) -> str:
+        """The unit of a quantity, as the mechanism's ``units`` say; empty where it is not known."""
+        return self.units.label(self.kind(name))
+
+    def plot(
+        self,
+        names: Sequence[str] | str,
+        *,
+        x: str | None = None,
+        by: str | None = None,
+        events: bool = False,
+        degrees: bool = False,
+        title: str = "",
+        size: tuple[float, float] | None = None,
+    ) -> Any:
+        """All designs in one plot, coloured by the parameter ``by``; see :func:`kempe.view.plot`."""
+        return VIEWS["plot"](self, names, x=x, by=by, events=events, degrees=degrees, title=title, size=size)
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name in self.values:
@@ -181,7 +209,10 @@ def simulate_designs(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     histories = {name: batch.values[:, :, k] for k, name in enumerate(quantities)}
-    return Runs(columns, task.grid, histories, batch.ok, batch.reasons, batch.events)
+    kinds = declared_kinds(model)
+    known = {name: kinds[name] for name in quantities if name in kinds}
+    units = model.units or Units({})
+    return Runs(columns, task.grid, histories, batch.ok, batch.reasons, batch.events, known, units)
 
 
 def _check_names(batch: Batch, machine: Machine) -> None:

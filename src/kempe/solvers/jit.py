@@ -289,12 +289,10 @@ def address_of(made: Any) -> int:
     return int(made.ready())
 
 
-def is_kept(made: Any) -> bool:
-    """Whether a compiled function is in the cache already."""
-    if isinstance(made, Piece):
-        return made.is_kept
-    cache_ = getattr(made, "_cache", None)
-    return bool(getattr(made, "signatures", ())) or (isinstance(cache_, _Cache) and cache_.holds())
+def kept_in(made: Any) -> str | None:
+    """The folder in which a compiled piece is kept for later processes; None where it is not."""
+    cache_ = getattr(getattr(made, "_callback", None), "_cache", None)
+    return str(cache_.cache_path) if isinstance(cache_, _Cache) and cache_.holds() else None
 
 
 _depth = 0

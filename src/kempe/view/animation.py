@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.view.drawing import Drawing
+from kempe.view.margin import Clock, room, write_length, write_scales
 from kempe.view.painter import Painter, canvas
 from kempe.view.pictures import history, motion_drawing
-from kempe.view.style import INK, colour, filled
+from kempe.view.style import colour, filled
+from kempe.view.vectors import add_vectors, vectors_of
 
 
 def animate(
@@ -29,33 +31,33 @@ def animate(
     result: Result,
     path: str | Path,
     *,
-    trace: Sequence[str] = (),
+    trace: Sequence[str] | str = (),
     frames: int = 90,
     seconds: float = 3.0,
-    vectors: Sequence[str] = (),
+    vectors: Sequence[str] | str = (),
+    scale: Mapping[str, float] | None = None,
     dpi: float = 96,
     title: str = "",
 ) -> Path:
     """A motion as a GIF, as an MP4 (with ffmpeg), or as numbered PNG files in a folder when ``path`` has no suffix.
 
-    ``trace`` names points whose paths are drawn (as in :func:`path`), ``vectors`` points or bodies whose velocities
-    are shown as arrows. Of the result at most ``frames`` times are shown, evenly spread, in ``seconds`` altogether.
-    ``title`` stands above it (the model's name if not given).
+    ``trace`` names points whose paths are drawn (as in :func:`path`). ``vectors`` are shown as arrows: "B.force" is
+    what a joint, spring, load or driver exerts on its second part, "B.moment" its moment, "foot" (or "foot.velocity")
+    the velocity of a point, body or joint, "foot.acceleration" its acceleration. Arrows of one kind have one scale,
+    which stands below; ``scale`` may say how long one unit is drawn ({"force": 1e-3}). Of the result at most ``frames``
+    times are shown, evenly spread, in ``seconds`` altogether. ``title`` stands above (the model's name if not given).
     """
     target = as_path(path)
     write = _writer(target)
     if not (frames >= 1 and seconds > 0):
         raise ModelError(f"animate: frames and seconds must be above zero, not {frames!r} and {seconds!r}")
     rows, pace = _chosen(filled(result).t, int(frames), float(seconds))
-    arrows = [_arrow(result, name, model) for name in ([vectors] if isinstance(vectors, str) else vectors)]
     paths = [history(result, name, model) for name in ([trace] if isinstance(trace, str) else trace)]
-    # guides are as long as the whole motion needs, so everything is placed before frames are chosen
+    # guides and arrows are as long as the whole motion needs, so everything is placed before frames are chosen
     drawing = motion_drawing(model, result)
+    add_vectors(drawing, vectors_of(model, result, vectors), scale)
     drawing.points = drawing.points[rows]
-    longest = max([float(np.hypot(*v.T).max()) for _, v in arrows], default=0.0)
-    scale = 0.3 * drawing.size / longest if longest > 0 else 0.0
-    shown = [(where[rows], scale * velocity[rows]) for where, velocity in arrows]
-    write(target, _pictures(drawing, title or model.name, paths, shown, dpi), pace)
+    write(target, _pictures(model, drawing, title or model.name, paths, result, rows, dpi), pace)
     return target
 
 
@@ -72,46 +74,36 @@ def _chosen(t: np.ndarray, frames: int, seconds: float) -> tuple[np.ndarray, np.
     return rows, np.fmax(np.diff(ticks), 1)
 
 
-def _arrow(result: Result, name: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Where a point is and how fast it moves."""
-    known = set(result.names)
-    components = [f"{name}.vx", f"{name}.vy"]
-    if not known & set(components):
-        result.array(components[0])  # says what there is instead
-    zero = np.zeros(len(result))  # a coordinate that is fixed
-    velocity = np.column_stack([result.array(c) if c in known else zero for c in components])
-    return history(result, name, model), velocity
-
-
 def _pictures(
+    model: Model,
     drawing: Drawing,
     title: str,
     paths: Sequence[np.ndarray],
-    arrows: Sequence[tuple[np.ndarray, np.ndarray]],
+    result: Result,
+    rows: np.ndarray,
     dpi: float,
 ) -> Iterator[Image.Image]:
     """One picture per frame: what stands still is drawn once, what moves is drawn over it."""
-    reached = [*paths, *(where + velocity for where, velocity in arrows)]
-    figure, axes, unit = canvas(drawing, title, np.concatenate(reached) if reached else None)
+    figure, axes, unit = canvas(drawing, title, np.concatenate(paths) if paths else None, room(drawing, clock=True))
     figure.set_dpi(dpi)
     agg = FigureCanvasAgg(figure)
     for k, where in enumerate(paths):
         axes.plot(*where.T, color=colour(k), linewidth=1.0, alpha=0.8, zorder=0.9)
     painter = Painter(axes, drawing, unit)
-    style: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "width": 2.2, "units": "dots"}
-    quivers = [axes.quiver(*x[0], *v[0], color=INK, zorder=6, **style) for x, v in arrows]
-    moving: list[Any] = sorted([*painter.artists, *quivers], key=lambda artist: artist.get_zorder())
+    write_length(axes, model)
+    write_scales(axes, drawing, result)
+    clock = Clock(axes, result)
+    clock.show(float(result.t[-1]))  # it takes as much room as it will need
+    moving: list[Any] = sorted([*painter.artists, clock.text], key=lambda artist: artist.get_zorder())
     for artist in moving:
         artist.set_animated(True)
     agg.draw()
     figure.set_layout_engine("none")
     still = agg.copy_from_bbox(figure.bbox)
-    for frame in range(len(drawing.points)):
+    for frame, t in enumerate(result.t[rows]):
         agg.restore_region(still)
         painter.show(frame)
-        for quiver, (where, velocity) in zip(quivers, arrows, strict=True):
-            quiver.set_offsets(where[frame])
-            quiver.set_UVC(*velocity[frame])
+        clock.show(float(t))
         for artist in moving:
             axes.draw_artist(artist)
         yield Image.fromarray(np.asarray(agg.buffer_rgba())[..., :3].copy())

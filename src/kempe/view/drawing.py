@@ -60,6 +60,9 @@ class Drawing:
     #: Forces and torques: straight or curved shafts, and the corners of their heads (the tip is the first).
     arrows: dict[str, list[int]] = field(default_factory=dict)
     heads: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    #: Colours of arrows that are not those of a load, and how long a unit of each kind of vector is drawn.
+    hues: dict[str, str] = field(default_factory=dict)
+    scales: dict[str, float] = field(default_factory=dict)
     bushings: list[int] = field(default_factory=list)
     #: Walls of stops, hatched on the right of their direction.
     walls: dict[str, tuple[int, int]] = field(default_factory=dict)

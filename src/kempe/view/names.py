@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 from kempe.view.drawing import Drawing
 from kempe.view.painter import Painter
-from kempe.view.style import FORCE, GREY, INK, SMALL, TEXT, shade
+from kempe.view.style import FORCE, GREY, INK, SMALL, TEXT, plain, shade
 
 _COMPASS = [(np.cos(a), np.sin(a)) for a in np.radians([35, 145, -35, -145, 90, 0, 180, -90, 60, 120, -60, -120])]
 
@@ -75,7 +75,7 @@ def write_names(axes: Axes, drawing: Drawing, painter: Painter, frame: int = 0) 
     texts = []
     scale = float(axes.transData.transform((1.0, 0.0))[0] - axes.transData.transform((0.0, 0.0))[0])
     for name in _names(drawing, painter, at, scale):
-        written = axes.text(0, 0, name.text, fontsize=name.size, fontstyle=name.style)
+        written = axes.text(0, 0, plain(name.text), fontsize=name.size, fontstyle=name.style)
         box = written.get_window_extent(renderer)
         written.remove()
         half = np.array([box.width, box.height]) / 2.0
@@ -96,7 +96,7 @@ def _spot(place: tuple, half: np.ndarray, rank: int, pixel: float) -> tuple:
 def _write(axes: Axes, name: _Name, anchor: np.ndarray, offset: np.ndarray, far: bool) -> Text:
     leader = {"arrowstyle": "-", "linewidth": 0.5, "color": GREY, "shrinkA": 0.0, "shrinkB": 3.0}
     return axes.annotate(
-        name.text,
+        plain(name.text),
         tuple(axes.transData.inverted().transform(anchor)),
         xytext=tuple(offset),
         textcoords="offset points",
@@ -167,7 +167,7 @@ def _names(drawing: Drawing, painter: Painter, at: np.ndarray, scale: float) -> 
     for name, ends in drawing.springs.items():
         yield _Name(name, "0.25", TEXT, _beside(at[list(ends)], 8.0))
     for name, (tip, *_) in drawing.heads.items():
-        yield _Name(name, FORCE, SMALL, _round(at[tip]))
+        yield _Name(name, drawing.hues.get(name, FORCE), SMALL, _round(at[tip]))
 
 
 def _round(point: np.ndarray, radius: float = 0.0) -> list[tuple[np.ndarray, np.ndarray, float]]:

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
 from kempe.view.drawing import Drawing
-from kempe.view.style import FORCE, GREY, INK, LINE, PALE, THIN, TITLE, WIDTH, Picture, colour, quiet, tint
+from kempe.view.style import FORCE, GREY, INK, LINE, PALE, THIN, TITLE, WIDTH, Picture, colour, folded, quiet, tint
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 97)
 _ROUND = np.column_stack([np.cos(_TURN), np.sin(_TURN)])
@@ -21,26 +21,31 @@ _GAP = np.full((1, 2), np.nan)
 Where = Callable[[np.ndarray], np.ndarray]
 
 
-def canvas(drawing: Drawing, title: str, extra: np.ndarray | None = None) -> tuple[Figure, Axes, float]:
-    """A figure that fits a drawing (and extra points), its axes, and the length of one typographic point in it."""
+def canvas(
+    drawing: Drawing, title: str, extra: np.ndarray | None = None, below: float = 0.0
+) -> tuple[Figure, Axes, float]:
+    """A figure that fits a drawing (and extra points), its axes, and the length of one typographic point in it.
+
+    ``below`` is the room under the axes, in points, for what stands there.
+    """
     low, high = drawing.box
     if extra is not None and len(extra):
         low, high = np.fmin(low, np.nanmin(extra, axis=0)), np.fmax(high, np.nanmax(extra, axis=0))
-    return sheet(low, high, title)
+    return sheet(low, high, title, below)
 
 
-def sheet(low: np.ndarray, high: np.ndarray, title: str) -> tuple[Figure, Axes, float]:
+def sheet(low: np.ndarray, high: np.ndarray, title: str, below: float = 0.0) -> tuple[Figure, Axes, float]:
     """A figure with equal axes for a part of the plane; also the length of one typographic point in it."""
     width, height = np.fmax(high - low, 1e-9 * max(float((high - low).max()), 1e-300))
     inches = min((WIDTH - 0.7) / width, 6.0 / height)
     unit = 1.0 / (72.0 * inches)
     low, high = low - 14.0 * unit, high + 14.0 * unit  # room for ground marks and names at the rim
     width, height = high - low
-    size = (max(width * inches + 0.7, 3.6), max(height * inches + 0.8, 1.8))
+    size = (max(width * inches + 0.7, 3.6), max(height * inches + 0.8, 1.8) + below / 72.0)
     figure = Picture(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-    axes.set_title(title, fontsize=TITLE)
+    axes.set_title(folded(title, size[0] - 0.5, TITLE), fontsize=TITLE)
     quiet(axes, grid=False)
     return figure, axes, unit
 
@@ -224,10 +229,10 @@ class Painter:
         for strokes in drawing.strokes.values():
             for stroke in strokes:
                 self._line(at(*stroke), linewidth=1.1, color="0.3", zorder=2.9)
-        for shaft in drawing.arrows.values():
-            self._line(at(*shaft), linewidth=1.5, color=FORCE, solid_capstyle="butt", zorder=4.3)
-        for head in drawing.heads.values():
-            self._area(at(*head), facecolor=FORCE, edgecolor=FORCE, linewidth=0.5, zorder=4.3)
+        for name, shaft in drawing.arrows.items():
+            hue = drawing.hues.get(name, FORCE)
+            self._line(at(*shaft), linewidth=1.5, color=hue, solid_capstyle="butt", zorder=4.3)
+            self._area(at(*drawing.heads[name]), facecolor=hue, edgecolor=hue, linewidth=0.5, zorder=4.3)
         if drawing.bushings:
             rubber = {"markerfacecolor": "0.8", "markeredgecolor": "0.3", "markeredgewidth": 1.0}
             self._line(at(*drawing.bushings), marker="o", markersize=11.0, linestyle="none", zorder=3.8, **rubber)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,14 @@ from kempe.simulation.assembling import pose_array
 from kempe.simulation.posing import Posed
 from kempe.view.drawing import Drawing
 from kempe.view.geometry import drawing_of
+from kempe.view.labels import unit_of, with_unit
+from kempe.view.margin import Clock, room, write_length, write_scales
 from kempe.view.names import write_names
 from kempe.view.painter import Painter, canvas, sheet
 from kempe.view.plots import mark_events, orbit, plot
 from kempe.view.stage import Stage
-from kempe.view.style import COLOURS, LINE, TEXT, colour, events, filled, legend, quiet, save
+from kempe.view.style import COLOURS, LINE, TEXT, colour, events, filled, legend, plain, quiet, save
+from kempe.view.vectors import add_vectors, vectors_of
 
 __all__ = ["COLOURS", "draw", "orbit", "path", "plot", "save"]
 
@@ -47,33 +51,73 @@ def motion_drawing(model: Model, result: Result, rows: Any = slice(None)) -> Dra
     return drawable(model, drawing_of(model, result.q[rows], result.provenance.get("parameters")))
 
 
-def draw(model: Model, pose: Pose | None = None, names: bool = True, *, motion: Result | None = None) -> Figure:
+def draw(
+    model: Model,
+    pose: Pose | None = None,
+    names: bool = True,
+    *,
+    motion: Result | None = None,
+    at: float | None = None,
+    vectors: Sequence[str] | str = (),
+    scale: Mapping[str, float] | None = None,
+    title: str = "",
+) -> Figure:
     """A mechanism in one pose (assembled from the sketch by default), with the names of its parts and joints.
 
-    With ``motion`` it is drawn in the first pose of a result, and guides are as long as that motion needs.
+    With ``motion`` it is drawn in the first pose of a result, or in that nearest to the time ``at``; guides are as long
+    as the motion needs, and ``vectors`` are shown as arrows with their sizes (names and ``scale`` as in
+    :func:`animate`).
     """
-    from kempe.analysis import assemble
-
     if motion is not None:
-        drawing = motion_drawing(model, motion)
         if pose is not None:
             raise ModelError("draw: give a pose or a motion, not both")
-    else:
-        posed = Posed(model)
-        pose = assemble(model) if pose is None else pose
-        drawing = drawable(model, drawing_of(model, pose_array(posed.system, pose)))
-    shown = _still(drawing)
-    figure, axes, unit = canvas(shown, model.name)
-    painter = Painter(axes, shown, unit)
-    if names:
-        write_names(axes, shown, painter)
+        return _instant(model, motion, names, at, vectors, scale, title)
+    if at is not None or len(vectors):
+        raise ModelError("draw: a time and vectors are those of a motion: give the result with motion=")
+    from kempe.analysis import assemble
+
+    posed = Posed(model)
+    drawing = drawable(model, drawing_of(model, pose_array(posed.system, assemble(model) if pose is None else pose)))
+    return _painted(model, drawing, names, title or model.name)[0]
+
+
+def _instant(
+    model: Model, motion: Result, names: bool, at: float | None, vectors: Any, scale: Any, title: str
+) -> Figure:
+    """A mechanism at one time of a motion, with the vectors there and how large they are."""
+    drawing = motion_drawing(model, motion)
+    row = 0 if at is None else _row(motion, at)
+    drawing.points = drawing.points[row : row + 1]
+    found = vectors_of(model, motion, vectors)
+    said = [f"{v.name} {v.size[row]:.4g} {unit_of(motion, v.kind)}".rstrip() for v in found]
+    add_vectors(drawing, [v.at(row, words) for v, words in zip(found, said, strict=True)], scale)
+    figure, axes = _painted(model, drawing, names, title or model.name, room(drawing, clock=at is not None))
+    write_scales(axes, drawing, motion)
+    if at is not None:
+        Clock(axes, motion).show(float(motion.t[row]))
     return figure
+
+
+def _row(motion: Result, at: float) -> int:
+    """The row of a result nearest to a time within it."""
+    t = filled(motion).t
+    spare = 1e-9 * max(float(np.ptp(t)), abs(float(at)))
+    if not t[0] - spare <= at <= t[-1] + spare:
+        raise ModelError(f"draw: the motion is from t = {t[0]:.6g} to {t[-1]:.6g}; there is no pose at {at:.6g}")
+    return int(np.abs(t - at).argmin())
+
+
+def _painted(model: Model, drawing: Drawing, names: bool, title: str, below: float = 0.0) -> tuple[Figure, Axes]:
+    figure, axes, unit = canvas(drawing, title, below=below)
+    write_length(axes, model)
+    painter = Painter(axes, drawing, unit)
+    if names:
+        write_names(axes, drawing, painter)
+    return figure, axes
 
 
 def _still(drawing: Drawing) -> Drawing:
     """The first frame alone."""
-    from dataclasses import replace
-
     return replace(drawing, points=drawing.points[:1])
 
 
@@ -101,15 +145,16 @@ def path(
         figure, axes, unit = canvas(shown, heading, every)
         Painter(axes, shown, unit, faint=True)
     trace(axes, result, paths)
-    axes.set_xlabel(f"{next(iter(paths))}.x" if len(paths) == 1 else "x", fontsize=TEXT)
-    axes.set_ylabel(f"{next(iter(paths))}.y" if len(paths) == 1 else "y", fontsize=TEXT)
+    owner, metres = f"{next(iter(paths))}." if len(paths) == 1 else "", unit_of(result, "position")
+    axes.set_xlabel(plain(with_unit(f"{owner}x", metres)), fontsize=TEXT)
+    axes.set_ylabel(plain(with_unit(f"{owner}y", metres)), fontsize=TEXT)
     return figure
 
 
 def trace(axes: Axes, result: Result, paths: dict[str, np.ndarray]) -> None:
     """Paths as lines, with their start and the events on them marked."""
     for k, (name, where) in enumerate(paths.items()):
-        axes.plot(*where.T, color=colour(k), linewidth=LINE, label=name, zorder=5)
+        axes.plot(*where.T, color=colour(k), linewidth=LINE, label=plain(name), zorder=5)
         axes.plot(*where[:1].T, "o", color=colour(k), markersize=4, zorder=5)
     for where in paths.values():
         mark_events(axes, result, where)

@@ -1,51 +1,265 @@
-"""Quantities of a result over time, or over each other."""
+"""Quantities of results over time, or over each other: of one result, of several side by side, of a whole family."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
+from kempe.elements.kinds import ANGULAR
 from kempe.errors import ModelError
 from kempe.results import Result
 from kempe.results.energy import PARTS
-from kempe.view.style import GREY, INK, LINE, SMALL, TEXT, TITLE, WIDTH, Picture, colour, events, filled, legend, quiet
+from kempe.simulation.batches import Runs
+from kempe.view.family import plot_family
+from kempe.view.labels import axis_label, label_of, shown_in
+from kempe.view.style import (
+    GREY,
+    INK,
+    LINE,
+    SMALL,
+    TEXT,
+    TITLE,
+    Picture,
+    colour,
+    events,
+    filled,
+    folded,
+    legend,
+    page,
+    plain,
+    quiet,
+    steady,
+)
 
 #: So many events are named in a plot; more are only marked.
 NAMED = 12
-#: What the last part of a quantity's name measures.
-KINDS = {
-    "x": "position",
-    "y": "position",
-    "angle": "angle (rad)",
-    "vx": "velocity",
-    "vy": "velocity",
-    "omega": "angular velocity",
-    "ax": "acceleration",
-    "ay": "acceleration",
-    "alpha": "angular acceleration",
-    "v": "rate",
-    "a": "second derivative",
-}
+#: Rows of their names above the axes.
+ROWS = 3
 
 
-def channel_of(name: str) -> str:
-    """The part of a quantity's name that says what is measured: "x", "force", "energy"; empty for a coordinate."""
-    owner, dot, rest = name.partition(".")
-    if owner == "energy" and rest in (*PARTS, "total"):
-        return "energy"
-    if owner == "lambda" and dot:
-        return "multiplier"
-    first = rest.partition(".")[0]
-    return first if first in ("force", "effort") else name.rpartition(".")[2] if dot else ""
+def plot(
+    results: Result | Runs | Sequence[Result],
+    names: Sequence[str] | str,
+    *,
+    x: str | None = None,
+    twin: Sequence[str] | str = (),
+    labels: Sequence[str] | None = None,
+    by: str | None = None,
+    events: bool | None = None,
+    degrees: bool = False,
+    title: str = "",
+    size: tuple[float, float] | None = None,
+) -> Figure:
+    """Quantities over time, or over another one (``x``).
+
+    Of one result, quantities of one kind (position, velocity, force ...) share axes, and ``"energy"`` stands for all
+    energies together. Several results are laid over each other, each quantity on axes of its own, and called by
+    ``labels`` (their models' names if not given). The runs of ``run_many`` are a family, coloured by the parameter
+    ``by`` (the first that varies).
+
+    With ``twin`` there is one pair of axes: ``names`` belong to the left scale and ``twin`` to the right one. Events
+    are marked where there is one result; ``events=True`` marks those of several too, ``False`` none. ``degrees=True``
+    shows angles and their rates in degrees; no data are changed. ``size`` is width and height in inches.
+    """
+    if isinstance(results, Runs):
+        if labels is not None or len(twin):
+            raise ModelError("plot: runs are told apart by the colour of their parameter; leave labels and twin out")
+        return plot_family(results, names, x=x, by=by, events=bool(events), degrees=degrees, title=title, size=size)
+    if by is not None:
+        raise ModelError("plot: by= names the parameter that colours a family of runs (kp.run_many), not results")
+    overlay = Overlay(results, labels, degrees)
+    left, right = overlay.known(names, "plot"), overlay.known(twin, "")
+    if right and not overlay.alone and len(left) + len(right) > 2:
+        raise ModelError("plot: several results share a twin scale with one quantity on each side; name one and one")
+    over = None if x is None or (x == "t" and x not in overlay.first.names) else overlay.known(x, "x")[0]
+    return overlay.drawn(left, right, over, overlay.alone if events is None else events, title, size)
 
 
-def kind_of(name: str) -> str:
-    """What a quantity measures: quantities of one kind share axes."""
-    channel = channel_of(name)
-    return KINDS.get(channel, channel) or "coordinate"
+def orbit(result: Result, a: str, b: str, *, title: str = "", degrees: bool = False) -> Figure:
+    """One quantity over another (the phase plane, a force over a displacement); equal axes for two positions."""
+    return plot(result, b, x=a, title=title, degrees=degrees)
+
+
+class Overlay:
+    """Results laid over each other, by what they are called."""
+
+    def __init__(self, results: Any, labels: Sequence[str] | None, degrees: bool) -> None:
+        listed = [results] if isinstance(results, Result) else list(results) if isinstance(results, Sequence) else []
+        if not listed or not all(isinstance(result, Result) for result in listed):
+            raise ModelError(f"plot: give a result, a list of results, or runs, not {results!r}")
+        self.results = {called: filled(r) for called, r in zip(_called(listed, labels), listed, strict=True)}
+        self.degrees = degrees
+        self.first = listed[0]
+        self.alone = len(listed) == 1
+
+    def known(self, names: Any, what: str) -> list[str]:
+        """Names of histories, each once, that every result has."""
+        found = spelled_out(self.first, names)
+        if what and not found:
+            raise ModelError(f"{what}: name at least one quantity; there are {', '.join(self.first.names)}")
+        for name in found:
+            for called, result in self.results.items():
+                try:
+                    result.array(name)
+                except ModelError as error:
+                    raise ModelError(str(error) if self.alone else f"'{called}': {error}") from None
+        return found
+
+    def values(self, result: Result, name: str | None) -> np.ndarray:
+        """A history as it is shown; the time where there is no name."""
+        return result.t if name is None else shown_in(result, name, result.array(name), self.degrees)
+
+    def panels(self, left: list[str], right: list[str]) -> Iterator[list[str]]:
+        """Which quantities share axes: all of them beside a twin scale, those of one kind, or none."""
+        if right:
+            yield left
+        elif self.alone:
+            kinds: dict[str, list[str]] = {}
+            for name in left:
+                kinds.setdefault(self.first.kind(name), []).append(name)
+            yield from kinds.values()
+        else:
+            yield from ([name] for name in left)
+
+    def drawn(self, left: list[str], right: list[str], x: str | None, marked: bool, title: str, size: Any) -> Figure:
+        """The whole figure."""
+        shared = list(self.panels(left, right))
+        square = x is not None and len(shared) == 1 and self.alone and not right
+        figure = Picture(figsize=page(len(shared) + 0.6 * bool(right), square, size), layout="constrained")
+        axes = list(figure.subplots(len(shared), 1, sharex=True, squeeze=False)[:, 0])
+        height = figure.get_figheight() / len(shared) - 0.2
+        hues = self._hues([*left, *right])
+        for ax, names in zip(axes, shared, strict=True):
+            self._lines(ax, names, x, hues, marked)
+            _finish(ax, axis_label(self.first, names, self.degrees), height, self._angles(names))
+        figure.align_ylabels(axes)
+        if right:
+            self._twin(axes[0], left, right, x, hues, marked)
+        elif self.alone:
+            for ax, names in zip(axes, shared, strict=True):
+                if len(names) > 1 or (x is not None and marked and events(self.first)):
+                    legend(ax)
+        if not self.alone:
+            handles = [next(line for line in axes[0].lines if line.get_gid() == called) for called in self.results]
+            legend(axes[0], handles, list(self.results), below=bool(right))
+        self._abscissa(axes, x, marked, shared if square else [])
+        heading = title or str(self.first.provenance.get("model", ""))
+        figure.suptitle(folded(heading, figure.get_figwidth() - 0.5, TITLE), fontsize=TITLE)
+        return figure
+
+    def _hues(self, names: list[str]) -> dict[tuple[str, str], str]:
+        """The colour of each quantity of each result: by quantity, or where there are several results by result."""
+        if not self.alone:
+            return {(called, name): colour(k) for k, called in enumerate(self.results) for name in names}
+        order: dict[str, int] = {}
+        (called,) = self.results
+        return {
+            (called, name): energy_colour(name) or colour(order.setdefault(_family(name), len(order))) for name in names
+        }
+
+    def _lines(self, axes: Axes, names: list[str], x: str | None, hues: Any, marked: bool, style: str = "-") -> None:
+        for name in names:
+            for called, result in self.results.items():
+                where = np.column_stack([self.values(result, x), self.values(result, name)])
+                dashed = "--" if name == "energy.total" and self.alone else style
+                look: dict[str, Any] = {"color": hues[called, name], "linewidth": LINE, "gid": called}
+                axes.plot(*where.T, "o" if len(result) == 1 else dashed, label=folded(name, 1.8), **look)
+                if x is not None and len(result) > 1:
+                    axes.plot(*where[:1].T, "o", color=hues[called, name], markersize=4)
+                if marked and (x is not None or not self.alone):
+                    mark_events(axes, result, where)
+        steady(axes, [self.values(r, name) for name in names for r in self.results.values()], self._size(names))
+
+    def _size(self, names: list[str]) -> float:
+        """How large quantities of a kind are in the whole result: what is tiny beside that is rounding."""
+        name, first = names[0], self.first
+        if self.degrees and first.kind(name) in ANGULAR:
+            return 0.0
+        column = [k for triple in first.columns for k, n in enumerate(triple) if n == name]
+        if column:
+            alike = [n[column[0]] for n in first.columns if first.kind(n[column[0]]) == first.kind(name)]
+            return max(float(np.abs(first.array(n)).max()) for n in alike)
+        whole = name.rpartition(".")[0]
+        return float(np.abs(first.array(whole)).max()) if whole.endswith(".force") and whole in first.names else 0.0
+
+    def _twin(self, axes: Axes, left: list[str], right: list[str], x: str | None, hues: Any, marked: bool) -> None:
+        """A second scale on the right; each scale has the colour of its only quantity, or there is a legend."""
+        other = axes.twinx()
+        self._lines(other, right, x, hues, marked, "-" if self.alone else "--")
+        words = axis_label(self.first, right, self.degrees)
+        words = words if self.alone else f"{words}, dashed"
+        _finish(other, words, _inches(axes)[1] - 0.3, self._angles(right))
+        other.grid(False)
+        other.spines["right"].set_visible(True)
+        other.spines["left"].set_visible(False)
+        if not self.alone:
+            return
+        if len(left) == len(right) == 1:
+            for ax, (name,) in ((axes, left), (other, right)):
+                ax.yaxis.label.set_color(next(hues[key] for key in hues if key[1] == name))
+            return
+        lines = [line for ax in (axes, other) for line in ax.lines if line.get_gid()]
+        legend(axes, lines, [*left, *right], below=True)
+
+    def _angles(self, names: list[str]) -> bool:
+        """Whether all are angles in degrees, which have ticks of their own."""
+        return self.degrees and all(self.first.kind(name) == "angle" for name in names)
+
+    def _abscissa(self, axes: list[Axes], x: str | None, marked: bool, square: list[list[str]]) -> None:
+        """The common axis below, and the events of a single result over time."""
+        bottom = axes[-1]
+        words = label_of(self.first, x or "t", self.degrees)
+        bottom.set_xlabel(folded(words, _inches(bottom)[0] - 1.0, TEXT), fontsize=TEXT)
+        if x is not None:
+            if self._angles([x]):
+                bottom.xaxis.set_major_locator(_in_degrees(*bottom.get_xlim()))
+            names = [x, *(name for names in square for name in names)]
+            if square and all(self.first.kind(name) == "position" for name in names):
+                bottom.set_aspect("equal", adjustable="datalim")
+        elif marked and self.alone:
+            _name_events(axes, self.first)
+
+
+def _called(results: Sequence[Result], labels: Sequence[str] | None) -> list[str]:
+    """What results are called in a legend."""
+    if labels is None:
+        names = [str(result.provenance.get("model", "")) for result in results]
+        return names if len(set(names)) == len(names) else [f"{name} {k + 1}" for k, name in enumerate(names)]
+    given = [labels] if isinstance(labels, str) else list(labels)
+    if len(given) != len(results) or len({str(label) for label in given}) != len(given):
+        raise ModelError(f"plot: {len(results)} results need {len(results)} different labels, not {given!r}")
+    return [str(label) for label in given]
+
+
+def _finish(axes: Axes, words: str, height: float, angular: bool) -> None:
+    axes.set_ylabel(folded(words, height, TEXT), fontsize=TEXT)
+    axes.margins(x=0.01)
+    if angular:
+        axes.yaxis.set_major_locator(_in_degrees(*axes.get_ylim()))
+    quiet(axes)
+
+
+def _figure(axes: Axes) -> Figure:
+    figure = axes.figure.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def _inches(axes: Axes) -> tuple[float, float]:
+    """Width and height of the whole figure."""
+    width, height = _figure(axes).get_size_inches()
+    return float(width), float(height)
+
+
+def _in_degrees(low: float, high: float) -> MaxNLocator:
+    """Ticks at 15, 30, 45, 90 ... degrees, over many turns at whole turns."""
+    steps = [1.0, 1.5, 3.0, 4.5, 6.0, 9.0, 10.0] if high - low < 1000.0 else [1.0, 1.8, 3.6, 7.2, 10.0]
+    return MaxNLocator("auto", steps=steps, min_n_ticks=3)
 
 
 def spelled_out(result: Result, names: Sequence[str] | str) -> list[str]:
@@ -61,39 +275,15 @@ def spelled_out(result: Result, names: Sequence[str] | str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def plot(result: Result, names: Sequence[str] | str, *, title: str = "") -> Figure:
-    """Time histories, quantities of one kind (position, velocity, force ...) on axes of their own, events marked.
-
-    ``"energy"`` stands for all energies together.
-    """
-    wanted = spelled_out(result, names)
-    if not wanted:
-        raise ModelError(f"plot: name at least one quantity; there are {', '.join(result.names)}")
-    kinds: dict[str, list[str]] = {}
-    for name in wanted:
-        filled(result).array(name)  # an unknown name is an error before anything is drawn
-        kinds.setdefault(kind_of(name), []).append(name)
-    figure = Picture(figsize=(WIDTH, 0.9 + 1.7 * len(kinds)), layout="constrained")
-    panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
-    order: dict[str, int] = {}
-    for axes, (kind, members) in zip(panels, kinds.items(), strict=True):
-        for name in members:
-            hue = energy_colour(name) or colour(order.setdefault(_family(name), len(order)))
-            style = "o" if len(result) == 1 else "--" if name == "energy.total" else "-"
-            axes.plot(result.t, result.array(name), style, label=name, color=hue, linewidth=LINE)
-        few = len(events(result)) <= NAMED
-        for event in events(result):
-            axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8 if few else 0.3, zorder=1)
-        axes.set_ylabel(members[0] if len(members) == 1 else kind, fontsize=TEXT)
-        axes.margins(x=0.01)
-        quiet(axes)
-        if len(members) > 1:
-            legend(axes)
-    figure.align_ylabels(panels)
-    panels[-1].set_xlabel("t", fontsize=TEXT)
-    _name_events(panels[0], result)
-    figure.suptitle(title or result.provenance.get("model", ""), fontsize=TITLE)
-    return figure
+def channel_of(name: str) -> str:
+    """The part of a quantity's name that says what is measured: "x", "force", "energy"; empty for a coordinate."""
+    owner, dot, rest = name.partition(".")
+    if owner == "energy" and rest in (*PARTS, "total"):
+        return "energy"
+    if owner == "lambda" and dot:
+        return "multiplier"
+    first = rest.partition(".")[0]
+    return first if first in ("force", "effort") else name.rpartition(".")[2] if dot else ""
 
 
 def energy_colour(name: str) -> str | None:
@@ -113,39 +303,37 @@ def _family(name: str) -> str:
     return f"{part}.{same.get(channel, channel)}".rstrip(".")
 
 
-def _name_events(axes: Axes, result: Result) -> None:
-    """What the events are above the uppermost axes, in rows where they would overlap; nothing where they are many."""
+# --- events ---------------------------------------------------------------------------------------------------------
+
+
+def _name_events(panels: Sequence[Axes], result: Result) -> None:
+    """Lines at the times of events, and above the uppermost axes what they are, in rows where they would overlap."""
+    few = len(events(result)) <= NAMED
+    for axes in panels:
+        for event in events(result):
+            axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8 if few else 0.3, zorder=1)
+    if few:
+        _write_above(
+            panels[0], [(e.t, getattr(e, "mode", "") or e.kind) for e in sorted(events(result), key=lambda e: e.t)]
+        )
+
+
+def _write_above(axes: Axes, said: Sequence[tuple[float, str]]) -> None:
+    """Words above axes at some places, in up to three rows; nothing where that is not enough."""
     low, high = axes.get_xlim()
+    letter = 0.085 / _inches(axes)[0] * (high - low)
     ends: list[float] = []
-    for event in sorted(events(result), key=lambda e: e.t) if len(events(result)) <= NAMED else ():
-        said = getattr(event, "mode", "") or event.kind
-        width = 0.0125 * len(said) * (high - low)
-        begin = event.t - width / 2
+    rows: list[int] = []
+    for t, words in said:
+        begin = t - letter * len(words) / 2
         row = next((k for k, end in enumerate(ends) if end < begin), len(ends))
-        ends[row : row + 1] = [begin + width]
+        ends[row : row + 1] = [begin + letter * len(words)]
+        rows.append(row)
+    for (t, words), row in zip(said, rows, strict=True) if len(ends) <= ROWS else ():
         axes.annotate(
-            said, (event.t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3 + 9 * row),
+            plain(words), (t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3 + 9 * row),
             textcoords="offset points", ha="center", va="bottom", fontsize=SMALL, color="0.35",
         )  # fmt: skip
-
-
-def orbit(result: Result, a: str, b: str, *, title: str = "") -> Figure:
-    """One quantity over another (the phase plane, a force over a displacement); equal axes for two positions."""
-    where = np.column_stack([filled(result).array(a), result.array(b)])
-    figure = Picture(figsize=(0.75 * WIDTH, 0.65 * WIDTH), layout="constrained")
-    axes = figure.add_subplot()
-    axes.plot(*where.T, color=colour(0), linewidth=LINE)
-    axes.plot(*where[:1].T, "o", color=colour(0), markersize=4)
-    mark_events(axes, result, where)
-    if events(result):
-        legend(axes)
-    if kind_of(a) == kind_of(b) == "position":
-        axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xlabel(a, fontsize=TEXT)
-    axes.set_ylabel(b, fontsize=TEXT)
-    axes.set_title(title or result.provenance.get("model", ""), fontsize=TITLE)
-    quiet(axes)
-    return figure
 
 
 def mark_events(axes: Axes, result: Result, where: np.ndarray) -> None:
@@ -155,4 +343,4 @@ def mark_events(axes: Axes, result: Result, where: np.ndarray) -> None:
         kinds = ", ".join(dict.fromkeys(event.kind for event in met))
         times = [event.t for event in met]
         x, y = (np.interp(times, result.t, where[:, k]) for k in (0, 1))
-        axes.plot(x, y, "x", color=INK, markersize=6, markeredgewidth=1.3, zorder=5.5, label=kinds)
+        axes.plot(x, y, "x", color=INK, markersize=6, markeredgewidth=1.3, zorder=5.5, label=plain(kinds))
