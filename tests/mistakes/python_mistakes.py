@@ -730,7 +730,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
         ["there is no quantity 'slider.xx' in this result", "did you mean 'slider.x' or 'slider.vx' or 'slider.ax'?"],
     ),
     ("res.plot()", ["plot: names must be given", "it takes names"]),
-    ('res.plot("slider.x", colour="red")', ["plot: there is no colour=", "it takes names, title"]),
+    ('res.plot("slider.x", colour="red")', ["plot: there is no colour=", "it takes names"]),
     ("res.animate()", ["animate: path must be given", "it takes path"]),
     (
         'res.animate(folder / "x.txt")',
