@@ -229,7 +229,7 @@ def test_mistakes_are_told_with_file_and_line(here, entry, line):
         (["simulate", "bare.kempe.yaml", "--end", "1", "--set", "k=much"], "--set: 'much' is not a number"),
         (["simulate", "bare.kempe.yaml", "--end", "1", "--method", "radou"], "there is no method 'radou'"),
         (["simulate", "bare.kempe.yaml", "--end", "1", "--option", "x=1"], "has no option 'x'"),
-        (["simulate", "bare.kempe.yaml", "--end", "-1"], "the end time must be above zero"),
+        (["simulate", "bare.kempe.yaml", "--end", "-1"], "times must be above zero"),
         (["kinematics", "bare.kempe.yaml", "--end", "1"], "not fully driven"),
         (["kinematics", "driven.kempe.yaml", "--end", "1", "--on-singular", "jump"], "on_singular should be 'raise'"),
         (["sweep", "bare.kempe.yaml", "--end", "1"], "designs is missing"),

@@ -21,6 +21,10 @@ class ModelError(KempeError, ValueError):
         super().__init__("\n".join(self.findings))
 
 
+class NoAttribute(ModelError, AttributeError):
+    """What was asked for by a dot is not there."""
+
+
 class FileError(KempeError, OSError):
     """A file cannot be read or written; what was in memory, and the file that was there before, are as they were."""
 

@@ -164,7 +164,8 @@ def refused(says: str, times: Any = 1.0, **options: Any) -> None:
 
 def test_unknown_methods_and_options():
     refused("no method 'euler'; the methods are auto, projection", method="euler")
-    refused("method 'alpha' has no option 'radios'; its options: radius", method="alpha", radios=0.5)
+    refused("there is no radios=; did you mean radius=", method="alpha", radios=0.5)
+    refused("method 'alpha' has no option 'omega'; its options: radius", method="alpha", omega=0.5)
     refused("method 'auto' has no option 'penalty'; its options: none", penalty=1e7)
 
 
@@ -212,7 +213,7 @@ def test_times_that_are_none(times):
 
 
 def test_velocities_that_are_none():
-    refused("no velocity 'rod.w'; the velocities are rod.vx, rod.vy, rod.omega", velocities={"rod.w": 1.0})
+    refused("no velocity 'rod.w'; choose rod.vx, rod.vy or rod.omega", velocities={"rod.w": 1.0})
     refused("velocity 'rod.omega' must be finite", velocities={"rod.omega": float("nan")})
     refused("velocity 'rod.omega' must be a number", velocities={"rod.omega": "fast"})
 

@@ -20,8 +20,8 @@ word = st.text(
     st.characters(codec="utf-8", categories=("L", "N"), include_characters=" .=_/'\"#:-"), min_size=1, max_size=12
 )
 numbers_by_name = st.dictionaries(word, number, max_size=3)
-grid = st.fixed_dictionaries({"end": positive}, optional={"start": number, "steps": count})
-times = st.one_of(positive, st.lists(number, min_size=1, max_size=4), grid)
+grid = st.fixed_dictionaries({"end": positive}, optional={"start": st.floats(-1e6, 0.0), "steps": count})
+times = st.one_of(positive, st.lists(number, min_size=1, max_size=4, unique=True).map(sorted), grid)
 span = st.fixed_dictionaries({"start": number, "end": number, "count": count})
 flag = st.booleans()
 words = st.lists(word, max_size=3)

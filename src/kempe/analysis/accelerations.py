@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kempe.calling import explained
 from kempe.elements import plain_number, positive
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
@@ -36,6 +37,7 @@ class Accelerations:
         return np.array(list(self.values.values()))
 
 
+@explained
 def accelerations(
     model: Model,
     velocities: Mapping[str, float] | None = None,

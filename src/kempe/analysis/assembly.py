@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from kempe.calling import explained
 from kempe.elements import plain_number
 from kempe.model import Model
 from kempe.simulation.assembling import Pose, assembled, consistent_velocity, named_pose, pose_array
 from kempe.simulation.posing import Posed
 
 
+@explained
 def assemble(
     model: Model,
     *,

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kempe.analysis.doubts import doubts
 from kempe.analysis.mobility import mobility
+from kempe.calling import explained
 from kempe.elements import Gear
 from kempe.elements.parts import Inertia
 from kempe.errors import AssemblyError, KempeError
@@ -29,14 +31,20 @@ class Finding:
         return f"{'error' if self.grave else 'note'}: {self.message}"
 
 
+@explained
 def check(model: Model, *, parameters: Mapping[str, float] | None = None) -> list[Finding]:
-    """All findings about a model: numbers, connections, assembly, mobility, and derivatives of every element."""
+    """All findings about a model: numbers, connections, assembly, mobility, derivatives, and what is hardly meant.
+
+    The last are questions about what is legal: angles of more than a turn, masses without gravity, springs without
+    stiffness, parts and forces far away from all others.
+    """
     findings = _bounds(model)
     try:
         posed = Posed(model, parameters)
     except KempeError as error:
         return [*findings, Finding(True, model.name, str(error))]
     findings += _connections(posed.system) + _meshes(posed.system)
+    findings += [Finding(False, about, question) for about, question in doubts(posed.system)]
     try:
         q = assembled(posed, 0.0)
     except AssemblyError as error:

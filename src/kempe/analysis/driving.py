@@ -6,6 +6,7 @@ import numpy as np
 
 from kempe.analysis.mobility import Mobility, constraint_rank, mobility, neighbours
 from kempe.errors import ModelError
+from kempe.simulation.assembling import assembled
 from kempe.simulation.posing import Posed
 
 
@@ -13,7 +14,9 @@ def enough_drivers(posed: Posed, t: float) -> None:
     """There must be at least as many constraints and drivers as coordinates."""
     if posed.system.m < posed.system.n:
         info = _mobility(posed, t)
-        raise ModelError(f"{_counts(posed, info)}; still free: {', '.join(info.free[:6])}")
+        J = posed.linear(assembled(posed, t), t)[1]  # of drivers too: what they move is not free
+        rank, _, (_, _, Vt) = constraint_rank(J, posed.scale, posed.row_scale)
+        raise ModelError(f"{_counts(posed, info)}; still free: {_free(posed, Vt[rank:])}; drive as many, or simulate")
 
 
 def no_contradiction(posed: Posed, q: np.ndarray, t: float) -> None:
@@ -56,7 +59,8 @@ def _mobility(posed: Posed, t: float) -> Mobility:
 
 
 def _counts(posed: Posed, info: Mobility) -> str:
-    return f"'{posed.model.name}' is not fully driven: {info.dof} degrees of freedom, {info.drivers} driven"
+    freedom = "1 degree of freedom" if info.dof == 1 else f"{info.dof} degrees of freedom"
+    return f"'{posed.model.name}' is not fully driven: {freedom}, {info.drivers} driven"
 
 
 def _owners(posed: Posed, left: np.ndarray) -> str:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from kempe.calling import explained
 from kempe.model import Model
 from kempe.results import Result
 from kempe.simulation.assembling import Pose
 from kempe.simulation.checkpoints import run_to_the_end
+from kempe.simulation.methods import given_options
 from kempe.simulation.progress import Progress, reporting
 from kempe.simulation.running import Record
 from kempe.simulation.starting import begun
 from kempe.simulation.times import time_grid
 
 
+@explained
 def simulate(
     model: Model,
     times: float | Sequence[float] | np.ndarray,
@@ -33,12 +35,19 @@ def simulate(
     audit: bool = True,
     checkpoint: str | Path | None = None,
     progress: Progress = None,
-    **options: Any,
+    project: bool | None = None,
+    omega: float | None = None,
+    damping: float | None = None,
+    penalty: float | None = None,
+    iterations: int | None = None,
+    radius: float | None = None,
+    order: int | None = None,
 ) -> Result:
     """Simulate: the motion from assembled initial conditions, with reactions and an energy audit.
 
     ``times`` is an increasing grid of output times, or an end time (then the grid has ``steps`` equal steps from 0).
-    ``method`` names a formulation (see ``kempe.METHODS``); further keywords are its options. ``tolerance`` bounds the
+    ``method`` names a formulation; ``project``, ``omega``, ``damping``, ``penalty``, ``iterations``, ``radius`` and
+    ``order`` are options of some of them (``kempe.METHODS`` has their defaults). ``tolerance`` bounds the
     local error of positions in mechanism sizes (radians for angles) and of velocities in the same by the fastest
     motion so far; multipliers are left out of the test. ``step`` takes fixed steps instead.
 
@@ -66,6 +75,14 @@ def simulate(
             start=start,
             velocities=velocities,
             audit=audit,
-            options=options,
+            options=given_options(
+                project=project,
+                omega=omega,
+                damping=damping,
+                penalty=penalty,
+                iterations=iterations,
+                radius=radius,
+                order=order,
+            ),
         )
         return run_to_the_end(machine, Record(), machine.initial(), report, checkpoint)

@@ -10,13 +10,15 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from kempe.analysis.kinematics import kinematics
+from kempe.analysis.kinematics import BranchChoice, kinematics
 from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.tangents import LOAD_ITERATIONS, State, settle
+from kempe.calling import explained
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.results.provenance import versions
+from kempe.simulation.assembling import Pose
 from kempe.simulation.posing import Posed
 from kempe.simulation.progress import Progress, Report, reporting
 from kempe.solvers.least_squares import DENSE
@@ -25,25 +27,32 @@ from kempe.solvers.least_squares import DENSE
 BALANCED = 1e-7
 
 
+@explained
 def inverse_dynamics(
     model: Model,
     times: float | Sequence[float] | np.ndarray | Result,
     *,
+    steps: int | None = None,
+    on_singular: str | None = None,
+    branch: BranchChoice | Sequence[BranchChoice] | None = None,
+    start: Pose | None = None,
     parameters: Mapping[str, float] | None = None,
     progress: Progress = None,
-    **options: Any,
 ) -> Result:
     """Find what a driven motion takes: Phi_q^T lambda = Q - h - M a, solved for the multipliers at every time.
 
-    ``times`` is a time grid or an end time, for which the kinematics of the driven mechanism is run (``options`` go
-    to :func:`kempe.kinematics`), or a Result whose motion is taken as it is. The multipliers of drivers are (less) the
-    efforts they exert, those of joints the reactions. With redundant constraints the reactions are not unique: the
-    smallest are returned, and the message says so; efforts of drivers that no joint repeats are unique all the same.
+    ``times`` is a time grid or an end time, for which the kinematics of the driven mechanism is run (``steps``,
+    ``on_singular``, ``branch`` and ``start`` are those of :func:`kempe.kinematics`), or a Result whose motion is taken
+    as it is. The multipliers of drivers are (less) the efforts they exert, those of joints the reactions. With
+    redundant constraints the reactions are not unique: the smallest are returned, and the message says so; efforts of
+    drivers that no joint repeats are unique all the same.
     ``progress`` is as in :func:`kempe.simulate`, and a function is told how many times are done and wanted.
 
     The result has the motion and, as series, "lambda.<row>" for every constraint row, "energy.kinetic",
     "energy.potential" (of gravity), "energy.elastic", and the powers "power.dissipated" and "power.supplied".
     """
+    asked = {"steps": steps, "on_singular": on_singular, "branch": branch, "start": start}
+    options: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if isinstance(times, Result):
         if options:
             raise ModelError(f"a motion is given, so there is nothing to compute with {', '.join(options)}")

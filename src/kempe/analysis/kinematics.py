@@ -11,6 +11,7 @@ from kempe.analysis.driving import enough_drivers, no_contradiction
 from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.passage import Passage, hermite, passage
 from kempe.analysis.singular import Located, SingularPosition, Square, arrival_first, classify, locate
+from kempe.calling import explained
 from kempe.elements import shown
 from kempe.errors import ConvergenceError, ModelError, SingularPositionError
 from kempe.model import Model
@@ -34,6 +35,7 @@ NEAR = 0.05
 BranchChoice = int | str | Callable[[SingularPosition], int]
 
 
+@explained
 def kinematics(
     model: Model,
     times: float | Sequence[float] | np.ndarray,

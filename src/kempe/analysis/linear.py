@@ -19,6 +19,7 @@ from kempe.analysis.tangents import (
     tangents,
     with_inertia,
 )
+from kempe.calling import explained
 from kempe.elements import plain_number
 from kempe.errors import ModelError
 from kempe.model import Model
@@ -69,6 +70,7 @@ class Linearised:
         return f"linearised in {', '.join(self.names)}; eigenvalues {listed}"
 
 
+@explained
 def linearise(
     model: Model,
     about: Pose | Equilibrium | None = None,

@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from kempe.calling import explained
 from kempe.elements import plain_array, shown
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import Pose
 from kempe.simulation.batches import Runs, simulate_designs
+from kempe.simulation.methods import given_options
 from kempe.simulation.progress import Progress, reporting
 from kempe.simulation.task import new_task
 
 
+@explained
 def run_many(
     model: Model,
     designs: Mapping[str, Any] | Sequence[Mapping[str, float]],
@@ -32,7 +35,13 @@ def run_many(
     audit: bool = True,
     workers: int | None = None,
     progress: Progress = None,
-    **options: Any,
+    project: bool | None = None,
+    omega: float | None = None,
+    damping: float | None = None,
+    penalty: float | None = None,
+    iterations: int | None = None,
+    radius: float | None = None,
+    order: int | None = None,
 ) -> Runs:
     """Simulate a table of designs; assembly and initial conditions follow the parameters of each.
 
@@ -58,7 +67,15 @@ def run_many(
         start=start,
         velocities=velocities,
         audit=audit,
-        options=options,
+        options=given_options(
+            project=project,
+            omega=omega,
+            damping=damping,
+            penalty=penalty,
+            iterations=iterations,
+            radius=radius,
+            order=order,
+        ),
     )
     with reporting(progress, f"'{model.name}': designs") as report:
         return simulate_designs(model, task, columns, _names(model, quantities), workers, report)

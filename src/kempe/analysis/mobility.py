@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from kempe.calling import explained
+from kempe.elements import plain_number
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import CLOSED, Pose, assembled, pose_array
 from kempe.simulation.choosing import RANK
 from kempe.simulation.posing import Posed
+from kempe.simulation.wording import no_velocity
 from kempe.solvers.least_squares import levenberg_marquardt
 from kempe.system import Row
 
@@ -96,6 +99,7 @@ def rows_in_force(posed: Posed, q: np.ndarray, time: float) -> np.ndarray:
     return system.in_force(posed.x)
 
 
+@explained
 def mobility(
     model: Model, *, pose: Pose | None = None, time: float = 0.0, parameters: Mapping[str, float] | None = None
 ) -> Mobility:
@@ -104,6 +108,7 @@ def mobility(
     The mechanism is assembled first (from ``pose``, or from the sketch). A redundancy is permanent when it is there
     in neighbouring assembled positions too; otherwise the position is singular.
     """
+    time = plain_number(time, "the time")
     posed = Posed(model, parameters)
     if pose is not None:
         posed.drawn = pose_array(posed.system, pose)
@@ -242,6 +247,7 @@ def _describe(name: str, m: Mobility) -> str:
     return "\n".join(lines)
 
 
+@explained
 def ranks(
     model: Model,
     pose: Pose | Mapping[str, float],
@@ -257,7 +263,7 @@ def ranks(
     names = [n[1] for n in posed.system.names]
     for name, value in (velocities or {}).items():
         if name not in names:
-            raise ModelError(f"there is no velocity '{name}'; the velocities are {', '.join(names)}")
+            raise ModelError(no_velocity(posed.system, name))
         v[names.index(name)] = value
     _, J, nu = posed.linear(q, time)
     gamma = posed.gamma(q, time, v)

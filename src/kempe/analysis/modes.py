@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from kempe.analysis.linear import Linearised, small_motions
 from kempe.analysis.statics import Equilibrium, equilibrium
 from kempe.analysis.tangents import State, explicit
+from kempe.calling import explained
 from kempe.elements import plain_number
 from kempe.errors import ModelError
 from kempe.model import Model
@@ -153,6 +154,7 @@ def _pair(s: np.ndarray) -> str:
     return f"{s[0].real + 0.0:.4g}, {s[1].real + 0.0:.4g}"
 
 
+@explained
 def modes(
     model: Model,
     pose: Pose | Equilibrium | None = None,

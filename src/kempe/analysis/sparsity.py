@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kempe.calling import explained
 from kempe.model import Model
 from kempe.results import VIEWS
 from kempe.simulation.posing import Posed
@@ -92,6 +93,7 @@ class Sparsity:
         return f"Sparsity({self.summary})"
 
 
+@explained
 def sparsity(model: Model) -> Sparsity:
     """Find where the linear system of a step has its nonzeros, and what elimination adds.
 

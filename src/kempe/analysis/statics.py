@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_matrix
 
 from kempe.analysis.saddles import Saddle, lowest_stiffness, softest
 from kempe.analysis.tangents import LOAD_ITERATIONS, State, explicit
+from kempe.calling import explained
 from kempe.elements import plain_number
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
@@ -27,6 +29,7 @@ from kempe.simulation.assembling import (
     whole_turns,
 )
 from kempe.simulation.posing import Posed
+from kempe.simulation.wording import held_names
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt
 from kempe.system import compiled
 
@@ -103,13 +106,14 @@ class Equilibrium:
         return f"{self.kind} equilibrium (smallest stiffness {self.stiffness:.4g}): {where}"
 
 
+@explained
 def equilibrium(
     model: Model,
     *,
     start: Pose | None = None,
     time: float = 0.0,
     parameters: Mapping[str, float] | None = None,
-    hold: Iterable[str] = (),
+    hold: Any = (),
     stable: bool = True,
     tolerance: float = 1e-12,
 ) -> Equilibrium:
@@ -118,7 +122,8 @@ def equilibrium(
     From ``start`` (default: the sketch) the mechanism slides downhill along its joints until nothing pushes it any
     further, which ends in a stable equilibrium; an unstable one, met on the way or drawn, is left. With
     ``stable=False`` the equilibrium nearest to the start is sought, of whichever kind. Laws of time stand still at
-    ``time``; drivers hold. ``hold`` names coordinates ("crank.angle") that stay where they start; ``.holding`` says
+    ``time``; drivers hold. ``hold`` names coordinates ("crank.angle", or the quantity
+    itself) that stay where they start; ``.holding`` says
     what that takes. No mass is needed but for weight. Raises ConvergenceError where there is no equilibrium.
     """
     t = plain_number(time, "the time")
@@ -128,7 +133,7 @@ def equilibrium(
     posed = Posed(model, parameters)
     if start is not None:
         posed.drawn = pose_array(posed.system, start)
-    names = [hold] if isinstance(hold, str) else list(hold)
+    names = held_names(hold)
     held = np.array([coordinate_index(posed, name) for name in names], dtype=int)
     balance = _Balance(posed, t, names, held, limit)
     if stable:

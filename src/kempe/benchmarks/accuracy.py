@@ -353,8 +353,9 @@ def drift(swing: Swing, method: str, budget: float = LONG_BUDGET) -> Drift:
             raise KeyboardInterrupt  # simulate then returns what there is
 
     try:
-        end, options = PERIODS * swing.period, {"method": method, "velocities": swing.velocities, "progress": watch}
-        result = swing.model.simulate(end, steps=997, audit=False, **options)  # 997: at ever other places of a period
+        end, start = PERIODS * swing.period, swing.velocities
+        # 997: at ever other places of a period
+        result = swing.model.simulate(end, steps=997, audit=False, method=method, velocities=start, progress=watch)
         words = "" if result.success else result.message
         words = "" if result.status == "interrupted" else words
     except kp.ConvergenceError as error:

@@ -433,6 +433,9 @@ class Element(Sealed):
         """The element's type as a user would call it."""
         return kind_of(type(self))
 
+    def told(self) -> str:
+        return f"{self.kind} '{vars(self).get('name', '')}'"
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
@@ -565,14 +568,23 @@ class DrawnSource(Source):
 
 def kind_of(element: Any) -> str:
     """An element class as a user would call it: its name in words."""
+    if element.__name__ == "UserConstraint":
+        return "constraint"
     return re.sub(r"(?<!^)(?=[A-Z])", " ", element.__name__).lower()
 
 
 def failed_on_symbols(error: Exception) -> str:
     """The end of a sentence that says why a user's function could not be traced."""
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    if "Wrong number or type" in reason or "conversion" in reason.lower():
-        reason = "it must return numbers made of its arguments and parameters"
+    if "truth value" in reason:
+        return (
+            "asks whether something holds (if, and, or, max, min), which is not known while equations are written; "
+            "use kp.if_else(condition, a, b), kp.logic_and, kp.fmax, kp.fmin"
+        )
+    if "Wrong number or type" in reason or "conversion" in reason.lower() or "not iterable by design" in reason:
+        return "must return numbers made of its arguments and parameters, with kp.sin, kp.sqrt, kp.if_else and such"
+    if isinstance(error, NameError):
+        return f"cannot be called: {reason}"
     return f"failed on symbols ({reason}); write it with kp.sin, kp.sqrt, kp.if_else and such"
 
 

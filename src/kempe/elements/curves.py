@@ -57,7 +57,7 @@ class curve(Curve):
         self.s = ca.SX.sym("s")
         what = "curve: the function"
         arguments_of(function, ["s"], (), what)
-        self.point = called_on_symbols(lambda s: column(function(s)), [self.s], what)
+        self.point = called_on_symbols(lambda s: column(_two(function(s), what)), [self.s], what)
         if self.point.numel() != 2:
             raise ModelError(f"{what} must return two numbers, not {self.point.numel()}")
         self._expression = Expression(self.point, [self.s], what)
@@ -72,8 +72,17 @@ class curve(Curve):
         return self._expression.symbolic(source)
 
 
+def _two(point: Any, what: str) -> Any:
+    """What a curve's function returned, if it is a point."""
+    if not isinstance(point, (list, tuple, np.ndarray)) and getattr(point, "numel", lambda: 0)() != 2:
+        raise ModelError(f"{what} must return two numbers, (x, y)")
+    return [point[0], point[1]] if isinstance(point, ca.SX) else point
+
+
 def polar(radius: Callable[[Any], Any]) -> curve:
     """A disk profile: ``radius`` is a Python function of the polar angle."""
+    if not callable(radius):
+        raise ModelError(f"polar needs a function of the angle, lambda a: 0.2 say, not {shown(radius)}")
     arguments_of(radius, ["angle"], (), "polar: the function")
     return curve(lambda s: (radius(s) * ca.cos(s), radius(s) * ca.sin(s)))
 
@@ -123,7 +132,10 @@ class Contact(Element):
         **f: Any,
     ) -> None:
         if not isinstance(profile, Curve):
-            raise ModelError(f"{what}: the curve must be kp.curve, kp.polar or kp.curve_through, not {profile!r}")
+            hint = "; write kp.curve(...) around it" if callable(profile) else ""
+            raise ModelError(
+                f"{what}: the curve must be kp.curve, kp.polar or kp.curve_through, not {shown(profile)}{hint}"
+            )
         if not isinstance(lift_off, (bool, np.bool_)):
             raise ModelError(f"{what}: lift_off must be True or False, not {shown(lift_off)}")
         bounce = not_negative(restitution, f"{what}: restitution")

@@ -14,7 +14,7 @@ from kempe.elements.joints import attach, between
 from kempe.elements.kinds import EFFORTS, rate_of
 from kempe.elements.links import drawn_distance
 from kempe.elements.motions import Law, spline, traced
-from kempe.elements.numbers import Number, evaluate, not_negative, number, unless_zero, vector
+from kempe.elements.numbers import Number, evaluate, not_negative, number, shown, unless_zero, vector
 from kempe.elements.parts import Ground, Marker, Point, plain
 from kempe.elements.planar import angle_beyond, relative_angle
 from kempe.elements.quantities import Angle, Distance, as_marker, drawn_value
@@ -27,7 +27,12 @@ def effort(value: Any, what: str) -> Field | Number | None:
     if isinstance(value, Law):
         return value.starting(0.0)
     if callable(value) and not isinstance(value, ca.SX):
-        return traced(value, what)
+        try:
+            return traced(value, what)
+        except ModelError as error:
+            if "is called with" not in str(error):
+                raise
+            raise ModelError(f"{error}; what depends on the motion is a spring's law=, or m.user_force(...)") from None
     return unless_zero(number(value, what))
 
 
@@ -84,7 +89,7 @@ def characteristic(law: Any, measured: str, what: str) -> tuple[Characteristic |
     if isinstance(law, (Law, ca.SX)) or not callable(law):
         raise ModelError(
             f"{what}: law must be a function law({measured}, rate) or law({measured}, rate, t), "
-            f"or kp.table(deformations, forces), not {law!r}"
+            f"or kp.table(deformations, forces), not {shown(law)}"
         )
     takes = arguments_of(law, [measured, "rate"], ["t"], f"{what}: the law")
     function = law if takes == 3 else lambda value, rate, t: law(value, rate)
@@ -353,8 +358,8 @@ class Force(Element):
             raise ModelError(f"{what}: frame must be 'world' or 'body', not {frame!r}")
         entries = _entries(force)
         if entries is None or len(entries) != 2:
-            given = repr(force) if entries is None else len(entries)
-            raise ModelError(f"{what}: force must be 2 numbers (or laws or functions of time), not {given}")
+            given = shown(force) if entries is None else f"{len(entries)} of them"
+            raise ModelError(f"{what}: force must be 2 numbers (Fx, Fy), or laws or functions of time, not {given}")
         components = [effort(value, f"{what}: force[{k}]") for k, value in enumerate(entries)]
         super().__init__(name, on=marker, components=components, frame=frame)
 

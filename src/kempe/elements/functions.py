@@ -100,7 +100,11 @@ def scalar_expression(function: Callable[..., Any], names: Sequence[str], what: 
     own = [ca.SX.sym(name) for name in names]
 
     def one(*arguments: Any) -> ca.SX:
-        return ca.SX(function(*arguments))
+        returned = function(*arguments)
+        if returned is None or isinstance(returned, (list, tuple)):
+            given = "nothing (is there a return?)" if returned is None else f"{len(returned)} of them"
+            raise ModelError(f"{what} must return one number, not {given}")
+        return ca.SX(returned)
 
     value = called_on_symbols(one, own, what)
     if value.numel() != 1:

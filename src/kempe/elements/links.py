@@ -6,9 +6,10 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from kempe.elements.base import DrawnSource, Element, Part, Positive, Source
-from kempe.elements.numbers import Number, positive, vector
+from kempe.elements.numbers import Number, evaluate, positive, shown, vector
 from kempe.elements.parts import Carrier, Marker, Placed, Point, plain
 from kempe.elements.planar import perpendicular
 from kempe.errors import ModelError
@@ -64,16 +65,18 @@ class RigidLink(Element):
         inertia: Any = None,
         gravity: Any = (0.0, 0.0),
     ) -> None:
-        what = f"link '{name}'"
+        what = f"{'bar' if len(points) == 2 else 'plate'} '{name}'"
         if len(points) < 2:
             raise ModelError(f"{what} needs at least two points")
         for k, point in enumerate(points):
             if not isinstance(point, Point):
-                raise ModelError(f"{what}: point {k + 1} must be a point made by m.point, not {point!r}")
+                raise ModelError(f"{what}: point {k + 1} must be a point made by m.point, not {shown(point)}")
             if point in points[:k]:
                 raise ModelError(f"{what} passes twice through point '{point.name}'")
         drawn = [ca.vertcat(*[ca.SX(c) for c in p.location]) for p in points]
         d = drawn[1] - drawn[0]
+        if not np.any(evaluate([d[0], d[1]])):
+            raise ModelError(f"{what}: its points '{points[0].name}' and '{points[1].name}' are drawn at one place")
         span = positive(plain(ca.norm_2(d)) if length is None else length, f"{what}: length")
         if places is None:
             unit = d / ca.norm_2(d)

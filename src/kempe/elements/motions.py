@@ -7,6 +7,7 @@ may be design parameters and changing them compiles nothing.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -14,8 +15,9 @@ import casadi as ca
 
 from kempe.elements.base import Field, Source
 from kempe.elements.functions import scalar_expression
-from kempe.elements.numbers import Number, number, positive
+from kempe.elements.numbers import Number, number, positive, shown
 from kempe.elements.tables import table
+from kempe.errors import ModelError
 
 
 class Law(Field):
@@ -35,6 +37,9 @@ class Law(Field):
 
     def data(self) -> Iterable[Number]:
         return self.numbers.values()
+
+    def told(self) -> str:
+        return f"the law kp.{type(self).__name__}"
 
     def at(self, t: Any, **numbers: Any) -> Any:
         """The value at time t."""
@@ -160,6 +165,14 @@ def as_law(value: Any, what: str) -> Law:
     """A law as it is; a function of time traced; a number held."""
     if isinstance(value, Law):
         return value
+    if isinstance(value, type) and issubclass(value, Law):
+        takes = ", ".join(inspect.signature(value).parameters)
+        raise ModelError(f"{what}: a law has numbers of its own: write kp.{value.__name__}({takes})")
+    if isinstance(value, str):
+        raise ModelError(
+            f"{what}: a motion is a law such as kp.constant_speed(2.0), a function of time, or a number to hold, "
+            f"not {shown(value)}"
+        )
     if callable(value) and not isinstance(value, ca.SX):
         return traced(value, what)
     return constant_speed(0.0, start=number(value, f"{what}: the value to hold"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 import weakref
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -212,7 +214,7 @@ def number(value: Any, what: str) -> Number:
             return ca.SX(value)
         value = float(value)
     if isinstance(value, (bool, np.bool_, str, bytes)):
-        raise ModelError(f"{what} must be a number, not {shown(value)}")
+        raise ModelError(f"{what} must be a number, not {shown(value)}{unit_hint(value)}")
     try:
         value = float(value)
     except OverflowError:
@@ -224,6 +226,17 @@ def number(value: Any, what: str) -> Number:
     if abs(value) > LARGEST:
         raise ModelError(f"{what} is too large: {value!r} is beyond {LARGEST:g}")
     return value
+
+
+def unit_hint(value: Any) -> str:
+    """The end of a sentence that says how to write a number that was given as text."""
+    if not isinstance(value, str):
+        return ""
+    found = re.fullmatch(r"\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)\s*([A-Za-z°µ%][\w°µ%/²³·^ ]*)?", value)
+    if found is None:
+        return ""
+    plain = found[1].replace(",", ".")
+    return f"; write {plain}, without a unit" if found[2] else f"; write {plain}"
 
 
 def plain_array(values: Any, what: str) -> np.ndarray:
@@ -243,10 +256,20 @@ def plain_array(values: Any, what: str) -> np.ndarray:
         raise ModelError(f"{what} must be numbers, not {shown(values)}") from None
 
 
+class Told:
+    """Something that messages call by the user's name for it."""
+
+    def told(self) -> str:
+        """What it is called."""
+        kind = re.sub(r"(?<!^)(?=[A-Z])", " ", type(self).__name__).lower()
+        name = vars(self).get("name")
+        return f"{kind} '{name}'" if isinstance(name, str) else kind
+
+
 def shown(value: Any) -> str:
     """What a user gave as it is shown in a message: not longer than a line, and never an error itself."""
     try:
-        text = repr(value)
+        text = value.told() if isinstance(value, Told) else "a function" if inspect.isroutine(value) else repr(value)
     except Exception:
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 120 else text[:117] + "..."
@@ -273,16 +296,20 @@ def unless_zero(value: Number) -> Number | None:
     return value if isinstance(value, ca.SX) or value != 0 else None
 
 
+def _pair(size: int) -> str:
+    return ", (x, y)" if size == 2 else ""
+
+
 def vector(value: Any, what: str, size: int = 2) -> tuple[Number, ...]:
     """A tuple of numbers of the right length."""
     if isinstance(value, ca.SX) and value.numel() == size and size > 1:
         value = [value[k] for k in range(size)]
     if isinstance(value, (str, bytes, dict, set, frozenset)):
-        raise ModelError(f"{what} must be {size} numbers, not {shown(value)}")
+        raise ModelError(f"{what} must be {size} numbers{_pair(size)}, not {shown(value)}")
     try:
         items = list(islice(value, 1000))
     except Exception:
-        raise ModelError(f"{what} must be {size} numbers, not {shown(value)}") from None
+        raise ModelError(f"{what} must be {size} numbers{_pair(size)}, not {shown(value)}") from None
     if len(items) != size:
-        raise ModelError(f"{what} must be {size} numbers, not {len(items)}")
+        raise ModelError(f"{what} must be {size} numbers, not {len(items)} of them")
     return tuple(number(item, f"{what}[{k}]") for k, item in enumerate(items))

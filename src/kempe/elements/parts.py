@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from kempe.calling import explained
 from kempe.elements.base import DrawnSource, Element, Field, Group, Part, Positive, Scalar, Source
 from kempe.elements.kinds import COORDINATE
-from kempe.elements.numbers import Number, evaluate, number, vector
+from kempe.elements.numbers import Number, evaluate, number, shown, vector
 from kempe.elements.planar import Placed, column, rotate
 from kempe.errors import ModelError
 
@@ -24,6 +25,7 @@ class Carrier(Field):
         """Origin and axis of the carrier."""
         raise NotImplementedError
 
+    @explained
     def on(self, point: Any, angle: Any = 0.0) -> Marker:
         """A marker at a point given in the carrier's own axes, its axis turned by ``angle``."""
         return Marker(self, vector(point, f"a point of '{self.name}'"), number(angle, f"an angle on '{self.name}'"))
@@ -32,6 +34,7 @@ class Carrier(Field):
         """The name of ``on`` in version 0.1."""
         return self.on(point, angle)
 
+    @explained
     def at_world(self, point: Any, axis: Any = None) -> Marker:
         """A marker at a world point of the drawn pose, its axis along a world direction of the drawn pose."""
         frame = self.frame(DrawnSource())
@@ -67,12 +70,18 @@ class Ground(Carrier):
     def symbolic(self, source: Source) -> Any:
         return source.placed(self, self.frame(source))
 
+    def told(self) -> str:
+        return "the ground"
+
     def __repr__(self) -> str:
         return "Ground()"
 
 
 class Component(Field):
     """One coordinate of a part as a measurable quantity (``body.x``, ``body.angle``)."""
+
+    def told(self) -> str:
+        return self.name
 
     def __init__(self, part: Part, index: int) -> None:
         self.part, self.index = part, index
@@ -259,8 +268,19 @@ def as_carrier(value: Any, what: str) -> Carrier:
     if isinstance(value, Marker):
         return value.carrier
     if not isinstance(value, Carrier):
-        raise ModelError(f"{what} must be a body, a point, a bar or the ground of this model, not {value!r}")
+        raise ModelError(
+            f"{what} must be a body, a point, a bar or the ground of this model, not {shown(value)}{_meant(value)}"
+        )
     return value
+
+
+def _meant(value: Any) -> str:
+    """The end of a sentence that says how to write a part that was given as something else."""
+    if isinstance(value, str):
+        return f"; a part is asked of its model by name: m[{value!r}]"
+    if isinstance(value, (tuple, list)) and len(value) == 2:
+        return f"; a place on the ground is m.ground.on({shown(value)})"
+    return ""
 
 
 class Gravity(Group):

@@ -8,8 +8,9 @@ from typing import Any
 
 import casadi as ca
 
+from kempe.calling import explained
 from kempe.elements.base import DrawnSource, Group, Source
-from kempe.elements.numbers import Number
+from kempe.elements.numbers import Number, shown
 from kempe.elements.parts import Component, Coordinate, Marker, Point, as_carrier, plain
 from kempe.elements.planar import angle_beyond, relative_angle
 from kempe.errors import ModelError
@@ -134,8 +135,13 @@ def as_quantity(value: Any, what: str) -> Quantity:
     choices = choices_of(value)
     if choices:
         raise ModelError(f"{what} must be one number, not all of '{value.name}'; choose {either(choices)}")
+    hint = ""
+    if isinstance(value, str):
+        owner, _, rest = value.partition(".")
+        hint = f"; a part is asked of its model by name: m[{owner!r}]" + (f".{rest}" if rest else "")
     raise ModelError(
-        f"{what} must be a quantity (body.x, body.angle, joint.angle, kp.distance(a, b), a coordinate), not {value!r}"
+        f"{what} must be a quantity (body.x, body.angle, joint.angle, kp.distance(a, b), a coordinate), "
+        f"not {shown(value)}{hint}"
     )
 
 
@@ -162,11 +168,13 @@ def drawn_value(quantity: Quantity) -> Number:
     return plain(quantity.symbolic(DrawnSource()).value)
 
 
+@explained
 def distance(i: Any, j: Any) -> Distance:
     """The distance between two points of parts: ``kp.distance(ram.on((0, 0)), frame)``."""
     return Distance(as_marker(i, "the first end of a distance"), as_marker(j, "the second end of a distance"))
 
 
+@explained
 def angle(i: Any, j: Any) -> Angle:
     """The angle of the second part as seen from the first: ``kp.angle(crank, rod)``."""
     return Angle(as_marker(i, "the first part of an angle"), as_marker(j, "the second part of an angle"))

@@ -7,19 +7,56 @@ instead. Design parameters are the numbers that change.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from kempe.errors import ModelError
+from kempe.calling import explained, suggestion
+from kempe.elements.numbers import Told, shown
+from kempe.errors import ModelError, NoAttribute
 
 
 def _refuse(what: str, why: str) -> NoReturn:
     raise ModelError(f"{what} {why}")
 
 
-class Sealed:
+#: What only a result knows, and what is measured or driven instead.
+_RATES = ("vx", "vy", "v", "omega", "ax", "ay", "a", "alpha", "speed", "velocity", "acceleration", "rate")
+
+
+class Absent(NoAttribute):
+    """What a part or element does not have; what it has instead is only looked for when somebody reads it."""
+
+    def __init__(self, thing: Any, name: str) -> None:
+        self.thing, self.wanted = thing, name
+        super().__init__([])
+
+    def __str__(self) -> str:
+        what = shown(self.thing)
+        known = [n for n in dir(type(self.thing)) if not n.startswith("_")]
+        if self.wanted in _RATES:
+            return (
+                f"{what} has no '{self.wanted}': rates are asked of a result, by name; to prescribe one, drive the "
+                "coordinate by a law such as kp.constant_speed(2.0); to watch one, m.event(..., rate=True)"
+            )
+        quantities = [n for n in ("x", "y", "angle", "displacement", "distance") if n in known]
+        has = f"; it has {', '.join(quantities)}" if quantities else ""
+        return f"{what} has no '{self.wanted}'{suggestion(self.wanted, known) or has}"
+
+
+class Sealed(Told):
     """Something whose attributes cannot be changed any more once it belongs to a model."""
+
+    if not TYPE_CHECKING:  # to a type checker it has the attributes it has
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(name) if name.startswith("_") else Absent(self, name)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Whatever is made with arguments that do not fit says so in the user's words."""
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = explained(cls.__init__)  # type: ignore[method-assign]
 
     #: The model it belongs to; None while it is free.
     _owner: str | None = None
@@ -38,18 +75,12 @@ class Sealed:
 
     def _check_open(self, attribute: str) -> None:
         if self._owner is not None and attribute not in self._open():
-            what = f"'{attribute}' of {_called(self)}"
+            what = f"'{attribute}' of {self.told()}"
             _refuse(
                 what,
                 f"cannot be changed: it is part of '{self._owner}' as that was described. "
                 "Make a number that changes a parameter (m.parameter, m.set), or build the model anew",
             )
-
-
-def _called(thing: Any) -> str:
-    name = vars(thing).get("name")
-    kind = type(thing).__name__
-    return f"{kind} '{name}'" if isinstance(name, str) else f"a {kind}"
 
 
 class Shelf(dict[str, Any]):

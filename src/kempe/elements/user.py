@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 
+from kempe.calling import suggestion
 from kempe.elements.base import Element, Field, Group, KernelSource, Source, check_name
 from kempe.elements.functions import Expression, arguments_of, called_on_symbols
 from kempe.elements.numbers import shown
@@ -24,10 +25,12 @@ class UserElement(Element):
 
     def __init__(self, name: str, what: str, function: Callable[..., Any], parts: tuple[Any, ...]) -> None:
         if not callable(function):
-            raise ModelError(f"{what} needs a function, not {function!r}")
+            raise ModelError(f"{what} needs a function first, lambda crank: ... say, not {shown(function)}")
+        if not parts:
+            raise ModelError(f"{what} needs the parts it acts on, behind the function")
         for part in parts:
             if not isinstance(part, Field):
-                raise ModelError(f"{what}: {part!r} is not a part, marker or coordinate of a model")
+                raise ModelError(f"{what}: {shown(part)} is not a part, marker or coordinate of a model")
         takes = arguments_of(function, [called(part) for part in parts], ["t"], f"{what}: the function")
         super().__init__(name, parts=list(parts))
         source = KernelSource(self)
@@ -35,7 +38,7 @@ class UserElement(Element):
         if takes != len(parts):
             arguments.append(source.t)
         words = f"{what}: your function"
-        value = called_on_symbols(lambda *a: self.returned(function(*a), words), arguments, words)
+        value = called_on_symbols(lambda *a: self.returned(_something(function(*a), words), words), arguments, words)
         self.fields["body"] = Expression(value, self._own(source), words)
 
     @property
@@ -65,6 +68,12 @@ class UserElement(Element):
         return x
 
 
+def _something(returned: Any, what: str) -> Any:
+    if returned is None:
+        raise ModelError(f"{what} returned nothing; is there a return?")
+    return returned
+
+
 class UserConstraint(UserElement):
     """A constraint given as a Python function of parts (and, if it takes one argument more or any number, of time).
 
@@ -78,9 +87,12 @@ class UserConstraint(UserElement):
     def __init__(self, name: str, function: Callable[..., Any], *parts: Any, rows: Any = None) -> None:
         what = f"constraint '{name}'"
         super().__init__(name, what, function, parts)
-        n = self.fields["body"].value.numel()  # type: ignore[attr-defined]
+        written: ca.SX = self.fields["body"].value  # type: ignore[attr-defined]
+        n = written.numel()
         if n == 0:
             raise ModelError(f"{what}: the function returned no equation")
+        if any(written[k].is_op(op) for k in range(n) for op in _QUESTIONS):
+            raise ModelError(f"{what}: an equation is written as what must be zero, a - b, not as a comparison")
         if rows is not None:
             if isinstance(rows, str) or not isinstance(rows, Iterable):
                 raise ModelError(f"{what}: rows must be a list of names, not {shown(rows)}")
@@ -105,6 +117,10 @@ class UserConstraint(UserElement):
         return x.returned
 
 
+#: Operations whose result is a truth value.
+_QUESTIONS = (ca.OP_EQ, ca.OP_NE, ca.OP_LT, ca.OP_LE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
+
+
 def _flat(values: Any) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.SX(value)) for value in values])
 
@@ -117,6 +133,13 @@ class Moving(PlacedBody):
     def __init__(self, frame: Placed, rate: Callable[[Any], Any]) -> None:
         super().__init__(frame)
         object.__setattr__(self, "_rate", rate)  # (the fields of a Placed are frozen)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = ("x", "y", "angle", "r", "u", "n", "point", "vx", "vy", "omega", "v", "velocity")
+        hint = suggestion(name, known) or f"; it has {', '.join(known)}"
+        raise ModelError(f"'{self.name}' has no '{name}' in a function of yours{hint}")
 
     v = property(lambda self: self._rate(self.r), doc="The velocity.")
     vx = property(lambda self: self.v[0])
@@ -139,8 +162,8 @@ class Value(ca.SX):
         super().__init__(ca.SX(value))
         self._rate = rate
 
-    value = property(lambda self: ca.SX(self), doc="The number itself.")
-    rate = property(lambda self: self._rate(self.value), doc="How fast it changes.")
+    value = property(lambda self: self, doc="The number itself.")
+    rate = property(lambda self: self._rate(ca.SX(self)), doc="How fast it changes.")
 
 
 def as_moving(field: Any, rate: Callable[[Any], Any]) -> Any:
@@ -173,10 +196,7 @@ class UserForce(UserElement):
     """
 
     def __init__(self, name: str, function: Callable[..., Any], *parts: Any) -> None:
-        what = f"user force '{name}'"
-        if not parts:
-            raise ModelError(f"{what} needs the parts it acts on")
-        super().__init__(name, what, function, parts)
+        super().__init__(name, f"user force '{name}'", function, parts)
 
     def sizes(self) -> list[int]:
         """How many numbers each part takes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model, model_validator
@@ -20,8 +21,26 @@ class TimesSpec(Strict):
     end: float
     steps: int = Field(200, ge=1, le=10_000_000)
 
+    @model_validator(mode="after")
+    def _forward(self) -> TimesSpec:
+        if not self.end > self.start:
+            raise ValueError(f"must end after they start, which is at {self.start:g}, not at {self.end:g}")
+        return self
 
-Times = float | list[float] | TimesSpec
+
+def _times(value: Any) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and not value > 0:
+        raise ValueError("must be above zero")
+    if isinstance(value, list):
+        numbers = [v for v in value if isinstance(v, (int, float))]
+        back = next(((a, b) for a, b in pairwise(numbers) if not b > a), None)
+        if back is not None:
+            raise ValueError(f"must increase, but {back[1]:g} follows {back[0]:g}")
+    return value
+
+
+#: An end time, a list of times, or an even grid.
+Times = Annotated[float | list[float] | TimesSpec, BeforeValidator(_times)]
 Steps = Annotated[int, Field(ge=1, le=10_000_000)]
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 from pydantic import ValidationError
 
-from kempe.model.analyses import ANALYSES, OutputsSpec
-from kempe.model.schema import document_model, verbs
+from kempe.calling import suggestion
+from kempe.elements import shown
+from kempe.elements.numbers import unit_hint
+from kempe.model.analyses import ANALYSES, OutputsSpec, TimesSpec
+from kempe.model.schema import ParameterSpec, document_model, verbs
 from kempe.model.yaml_lines import Lines
 
 #: So many mistakes of form are told; who made more has made one of another kind.
@@ -31,29 +33,96 @@ class Document:
 def validation_findings(error: ValidationError, data: Any, document: Document) -> list[str]:
     """Each mistake of form once, with its line and the user's name for the thing."""
     found: dict[tuple[Any, ...], str] = {}
-    for item in error.errors(include_url=False, include_context=False):
+    for item in error.errors(include_url=False):
         if len(found) >= MOST_FINDINGS:
             found[()] = f"{document.where}: and more of the kind; correct these first"
             break
-        path = tuple(item["loc"])
-        while path and path not in document.lines and item["type"] != "missing":
-            path = path[:-1]  # pydantic appends which member of a union it tried
-        words = item["msg"].removeprefix("Value error, ").replace("Input should", "should")
-        if item["type"] == "missing":
-            words = "is missing"
-        elif item["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1)
-            words = "is not known here" + (f"; did you mean {near[0]}?" if near else "")
-        found.setdefault(path, f"{document.line(*path)}: {_shown(path, data)} {words}")
+        path = _place(tuple(item["loc"]), data)
+        if path is None:
+            continue
+        missing = path[-1:] if item["type"] == "missing" else ()
+        path = path[:-1] if missing else path
+        while path and path not in document.lines:
+            path = path[:-1]
+        words = _words(item, path, data)
+        found.setdefault((*path, *missing), f"{document.line(*path)}: {_shown((*path, *missing), data)} {words}")
     return list(found.values())
+
+
+def _place(path: tuple[Any, ...], data: Any) -> tuple[Any, ...] | None:
+    """Where a complaint is about; None if it is about another kind of thing than stands there (all kinds are tried)."""
+    place: list[Any] = []
+    for k, key in enumerate(path):
+        known = isinstance(data, dict) and key in data
+        if known or (isinstance(data, list) and isinstance(key, int) and key < len(data)):
+            place.append(key)
+            data = data[key]
+        elif isinstance(key, str) and (key in _UNIONS or key.endswith("Spec") or key.startswith("list[")):
+            kinds = list if key.startswith("list[") else _UNIONS.get(key, dict)
+            if not isinstance(data, kinds):
+                return None
+        elif k == len(path) - 1:
+            place.append(key)  # what is missing
+    return tuple(place)
+
+
+#: What pydantic calls a member of a union -> what it is in a file.
+_UNIONS: dict[str, Any] = {"float": (int, float, str), "int": (int, float, str), "str": (str, int, float)}
+_UNIONS |= {"bool": (bool, str), "constrained-str": str}
+
+
+#: Kind of mistake -> what must stand there.
+_KINDS = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    "string_type": "text",
+    "list_type": "a list: in brackets, or lines that begin with '- '",
+    "tuple_type": "a list of two numbers",
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping: 'key: value', one to a line"),
+}
+
+
+def _words(item: Any, path: tuple[Any, ...], data: Any) -> str:
+    """What is wrong, in words that need no knowledge of the checker's."""
+    kind, limits = item["type"], item.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        return f"is not known here{_other_key(path)}"
+    if item["input"] is None:
+        return "is empty"
+    given = f", not {shown(item['input'])}" if not isinstance(item["input"], (dict, list)) else ""
+    if kind in _KINDS:
+        return f"must be {_KINDS[kind]}{given}{unit_hint(item['input']) if _KINDS[kind] == 'a number' else ''}"
+    if kind in ("greater_than_equal", "less_than_equal"):
+        return f"must be at {'least' if 'ge' in limits else 'most'} {limits.get('ge', limits.get('le'))}{given}"
+    if kind == "literal_error":
+        return f"must be {limits['expected']}{given}"
+    words = str(item["msg"]).removeprefix("Value error, ")
+    if kind == "value_error":
+        return words + (given if words.startswith("must be") else "")
+    return words.replace("Input should", "should")
+
+
+def _other_key(path: tuple[Any, ...]) -> str:
+    """What to write instead of a key that is not known."""
+    key, known = str(path[-1]), _known_keys(path)
+    if key == "at" and {"on_i", "on_j"} <= set(known):
+        return ": it has two ends; give on_i and on_j in the parts' own axes"
+    return suggestion(key, known, mark="") or (f"; known are {', '.join(known)}" if len(known) < 15 else "")
 
 
 def _known_keys(path: tuple[Any, ...]) -> list[str]:
     """What may stand where an unknown key stood."""
     if len(path) == 4 and path[0] == "model" and path[2] in verbs():
         return list(verbs()[path[2]].model_fields)
+    if path[0] == "analyses" and path[3:4] == ("times",) and len(path) == 5:
+        return list(TimesSpec.model_fields)
     if path[0] == "analyses" and len(path) > 2:
         return list(ANALYSES) if len(path) == 3 else list(ANALYSES[path[2]].model_fields)
+    if path[0] == "parameters" and len(path) == 3:
+        return list(ParameterSpec.model_fields)
     if path[0] == "outputs" and len(path) == 2:
         return list(OutputsSpec.model_fields)
     return list(verbs()) if path[0] == "model" else list(document_model().model_fields)
@@ -64,5 +133,12 @@ def _shown(path: tuple[Any, ...], data: Any) -> str:
     if len(path) > 3 and path[0] == "model":
         arguments = data["model"][path[1]][path[2]]
         name = arguments.get("name") if isinstance(arguments, dict) else None
-        return f"{path[2]} '{name}': {'.'.join(map(str, path[3:]))}"
-    return ".".join(str(p) for p in (path[2:] if path[:1] == ("model",) and len(path) > 2 else path)) or "the file"
+        owner = f"{path[2]} '{name}'" if name is not None else str(path[2])
+        return f"{owner}: {' '.join(map(str, path[3:]))}"
+    if len(path) > 1 and path[0] == "parameters":
+        return f"parameter '{path[1]}'" + (f": {path[2]}" if len(path) > 2 else "")
+    if path[:1] == ("analyses",) and len(path) == 2:
+        return "an entry of analyses"
+    if path[:1] == ("analyses",) and len(path) > 2:
+        return f"{path[2]}: {' '.join(map(str, path[3:]))}" if len(path) > 3 else str(path[2])
+    return " ".join(str(p) for p in (path[2:] if path[:1] == ("model",) and len(path) > 2 else path)) or "the file"

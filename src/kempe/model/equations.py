@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 
 from kempe import elements as el
+from kempe.calling import explained_methods, suggestion
 from kempe.elements.base import failed_on_symbols
 from kempe.elements.functions import arguments_of
 from kempe.elements.numbers import parameters_of
@@ -15,6 +16,7 @@ from kempe.errors import ModelError
 from kempe.model.model import Model
 
 
+@explained_methods
 class EquationsModel(Model):
     """Coordinates q, parameters p, and as functions: Phi(q, t, p) = 0, a mass matrix M(q, p), a force Q(q, v, t, p).
 
@@ -79,7 +81,7 @@ class _Names:
             return named[name]
         if name.startswith("__"):
             return object.__getattribute__(self, name)
-        raise AttributeError(f"there is no '{name}'; there are {', '.join(named) or 'none'}")
+        raise ModelError(f"there is no '{name}'; there are {', '.join(named) or 'none'}{suggestion(name, named)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise ModelError(f"'{name}' is given; it cannot be assigned to")
@@ -99,7 +101,7 @@ def _named(symbols: ca.SX, names: Sequence[str]) -> _Names:
 def _constraints(name: str, function: Any, q: Any, t: Any, p: Any) -> tuple[list[str], ca.SX | None]:
     if function is None:
         return [], None
-    result = _called(f"equations '{name}': constraints", "q, t, p", function, q, t, p)
+    result = _called(f"equations '{name}': constraints", function, "q, t, p", q, t, p)
     if not isinstance(result, Mapping):
         items = result if isinstance(result, (list, tuple)) else [result]
         flat = [e for item in items for e in ca.vertsplit(ca.vec(_expression(name, "constraints", item)))]
@@ -116,7 +118,7 @@ def _expression(name: str, what: str, value: Any) -> ca.SX:
 
 
 def _mass(name: str, function: Any, q: Any, p: Any, n: int) -> ca.SX:
-    result = _called(f"equations '{name}': mass", "q, p", function, q, p)
+    result = _called(f"equations '{name}': mass", function, "q, p", q, p)
     try:
         matrix = (
             result if isinstance(result, ca.SX) else ca.vertcat(*[ca.horzcat(*[ca.SX(e) for e in r]) for r in result])
@@ -141,7 +143,7 @@ def _looks_symmetric(matrix: ca.SX) -> bool:
 
 
 def _force(name: str, function: Any, q: Any, v: Any, t: Any, p: Any) -> ca.SX:
-    result = _called(f"equations '{name}': force", "q, v, t, p", function, q, v, t, p)
+    result = _called(f"equations '{name}': force", function, "q, v, t, p", q, v, t, p)
     items = result if isinstance(result, (list, tuple)) else [result]
     vector = ca.vertcat(ca.SX(0, 1), *[ca.vec(_expression(name, "force", item)) for item in items])
     if vector.numel() != len(q):
@@ -149,14 +151,14 @@ def _force(name: str, function: Any, q: Any, v: Any, t: Any, p: Any) -> ca.SX:
     return vector
 
 
-def _called(what: str, given: str, function: Any, *arguments: Any) -> Any:
-    """What a user's function of the ``given`` (names with commas) returns."""
-    if callable(function):
-        arguments_of(function, given.split(", "), (), f"{what}: the function")
+def _called(what: str, function: Any, names: str, *arguments: Any) -> Any:
+    if not callable(function):
+        raise ModelError(f"{what}: this must be a function of ({names}), not {el.shown(function)}")
+    arguments_of(function, names.split(", "), (), f"{what}: the function")
     try:
         return function(*arguments)
-    except ModelError:
-        raise
+    except ModelError as error:
+        raise ModelError([f"{what}: {finding}" for finding in error.findings]) from None
     except Exception as error:
         raise ModelError(f"{what}: your function {failed_on_symbols(error)}") from error
 

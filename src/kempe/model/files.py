@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
@@ -13,11 +14,12 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from kempe import elements as el
+from kempe.calling import suggestion
 from kempe.disk import read_whole, write_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.motions import spline
-from kempe.elements.numbers import named_symbol
-from kempe.elements.quantities import Angle, Displacement, Distance
+from kempe.elements.numbers import named_symbol, unit_hint
+from kempe.elements.quantities import Angle, Displacement, Distance, choices_of, either
 from kempe.elements.readings import readings_in, substituted
 from kempe.errors import FileError, ModelError
 from kempe.model import own_elements
@@ -177,9 +179,15 @@ def _collect(findings: list[str], document: Document, path: tuple[Any, ...], act
     except _Consequence:
         return False
     except ModelError as error:
-        findings += [f"{document.line(*path)}: {finding}" for finding in error.findings]
+        findings += [f"{document.line(*path, *_argument_in(finding))}: {finding}" for finding in error.findings]
         return False
     return True
+
+
+def _argument_in(finding: str) -> tuple[str, ...]:
+    """The argument that a finding is about, as messages name it: "body 'rod': mass must be above zero"."""
+    found = re.match(r"[\w ]+ '[^']*': (\w+)\b", finding)
+    return (found[1],) if found else ()
 
 
 def _set_gravity(model: MechanismModel, given: Any) -> None:
@@ -205,10 +213,20 @@ class _Builder:
             return getattr(self, f"_{verb}")(**given)
         if verb == "add":
             return self._own_element(**given)
-        made = {name: self._argument(verb, name, value, given["name"]) for name, value in given.items()}
+        made = {name: self._named_argument(verb, name, value, given["name"]) for name, value in given.items()}
         if verb == "plate":
             return self.model.plate(made.pop("name"), *made.pop("points"), **made)
         return getattr(self.model, verb)(**made)
+
+    def _named_argument(self, verb: str, name: str, value: Any, owner: str) -> Any:
+        """An argument; what is wrong with it is said with the user's names for both."""
+        try:
+            return self._argument(verb, name, value, owner)
+        except _Consequence:
+            raise
+        except ModelError as error:
+            words = f"{verb.replace('_', ' ')} '{owner}': {name}"
+            raise ModelError([f"{words}: {finding}" for finding in error.findings]) from None
 
     def _argument(self, verb: str, name: str, value: Any, owner: str) -> Any:
         kind = role(verb, name)
@@ -222,7 +240,16 @@ class _Builder:
     _flag = _texts = _text
 
     def _number(self, value: Any) -> Any:
-        return parse(value, self.names) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        try:
+            return parse(value, self.names)
+        except ModelError as error:
+            if unit_hint(value):
+                raise ModelError(f"'{value}' is not a number{unit_hint(value)}") from None
+            if "is not an expression" in str(error) and re.search(r"[A-Za-z]\w* +[A-Za-z]", value):
+                raise ModelError(f"{error}; a name with a space in it stands in braces, {{rod length}} say") from None
+            raise
 
     def _vector(self, value: Any) -> Any:
         return tuple(self._number(item) for item in value)
@@ -255,7 +282,11 @@ class _Builder:
             return element.carrier
         if "." in name:
             return self._quantity(name)
-        raise ModelError(f"there is no part '{name}'; there are {', '.join(self.model.parts) or 'none'} and ground")
+        links = [n for n, e in self.model.elements.items() if isinstance(e, el.RigidLink)]
+        known = [*self.model.parts, *links, "ground"]
+        raise ModelError(
+            f"there is no part '{name}'{suggestion(name, known) or '; there are ' + ', '.join(known[:20])}"
+        )
 
     def _quantity(self, value: Any) -> Any:
         if isinstance(value, dict):
@@ -270,9 +301,13 @@ class _Builder:
             raise _Consequence(f"'{owner}' has a mistake of its own")
         found = self.model.parts.get(owner) or self.model.elements.get(owner)
         if found is None:
-            raise ModelError(f"there is no part or joint '{owner}'")
+            known = (*self.model.parts, *self.model.elements)
+            raise ModelError(f"there is no part or joint '{owner}'{suggestion(owner, known)}")
         if quantity not in ("x", "y", "angle", "displacement", "distance") or not hasattr(found, quantity):
-            raise ModelError(f"'{owner}' has no quantity '{quantity}'")
+            choices = choices_of(found)
+            raise ModelError(
+                f"'{owner}' has no quantity '{quantity}'" + (f"; choose {either(choices)}" if choices else "")
+            )
         return getattr(found, quantity)
 
     def _terms(self, value: Any) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import casadi as ca
 import numpy as np
 
 from kempe import elements as el
+from kempe.calling import explained_methods
 from kempe.elements.base import kind_of
 from kempe.elements.forces import characteristic
 from kempe.elements.sealing import seal
@@ -20,6 +21,7 @@ from kempe.model.own_elements import made_with
 
 P = ParamSpec("P")
 E = TypeVar("E", bound=el.Element)
+E_co = TypeVar("E_co", bound=el.Element, covariant=True)
 P_ = TypeVar("P_", bound=el.Part)
 R = TypeVar("R")
 
@@ -33,7 +35,7 @@ def recorded(method: Callable[Concatenate[MechanismModel, P], R]) -> Callable[Co
         result = method(self, *args, **kwargs)
         arguments = dict(signature.bind(self, *args, **kwargs).arguments)
         arguments.pop("self", None)
-        self._record(method.__name__, {**arguments.pop("options", {}), **arguments})
+        self._record(method.__name__, {key: value for key, value in arguments.items() if value is not None})
         return result
 
     wrapper.recorded = True  # type: ignore[attr-defined]
@@ -48,7 +50,7 @@ def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E
             return Model.add(self, element(*args, **kwargs))
         except ModelError as error:
             name = args[0] if args else kwargs.get("name")
-            if f"'{name}'" in str(error):
+            if not isinstance(name, str) or f"'{name}'" in str(error):
                 raise
             raise ModelError([f"{kind_of(element)} '{name}': {finding}" for finding in error.findings]) from error
 
@@ -57,15 +59,28 @@ def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E
         self._record(verb_of(element), _named_arguments(element, args, kwargs))
         return result
 
-    remembering.__doc__ = element.__doc__
-    remembering.__name__ = verb_of(element)
-    remembering.__wrapped__ = element  # type: ignore[attr-defined]  # so that help() shows the class's signature
-    remembering.recorded = True  # type: ignore[attr-defined]
+    own = inspect.signature(element)
+    this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    shown: Any = remembering  # with the class's text and arguments, for help() and editors
+    shown.__doc__, shown.__name__ = element.__doc__, verb_of(element)
+    shown.__signature__ = own.replace(parameters=[this, *own.parameters.values()], return_annotation=element)
+    shown.recorded, shown.makes = True, element
     return remembering
 
 
-def _may_be_unnamed(method: Callable[..., E]) -> Callable[..., E]:
+class MayBeUnnamed(Protocol[P, E_co]):
     """A builder method whose name may be left out; it is then made of the method's and the part's."""
+
+    @overload
+    def __call__(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> E_co: ...
+
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> E_co: ...
+
+
+def _adds_unnamed(element: Callable[Concatenate[str, P], E]) -> MayBeUnnamed[P, E]:
+    """A method that makes an element of the given class, finds it a name if it has none, and adds it."""
+    method: Callable[..., E] = _adds(element)
 
     @functools.wraps(method)
     def wrapper(self: MechanismModel, /, *args: Any, **kwargs: Any) -> E:
@@ -75,13 +90,12 @@ def _may_be_unnamed(method: Callable[..., E]) -> Callable[..., E]:
             args = (self.free_name(f"{method.__name__} on {owner}"), *args)
         return method(self, *args, **kwargs)
 
-    return wrapper
+    return wrapper  # type: ignore[return-value]  # (a function of the class is bound; a protocol cannot say so)
 
 
 def verb_of(element: Any) -> str:
-    """The builder method of an element class: its name in words, joined by underscores, save for a few."""
-    short = {"UserConstraint": "constraint"}
-    return short.get(element.__name__, kind_of(element).replace(" ", "_"))
+    """The builder method of an element class: its name in words, joined by underscores."""
+    return kind_of(element).replace(" ", "_")
 
 
 def _as_given(key: str, value: Any) -> Any:
@@ -102,6 +116,7 @@ def _named_arguments(element: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     return dict(inspect.signature(element).bind(*args, **kwargs).arguments)
 
 
+@explained_methods
 class MechanismModel(Model):
     """A planar mechanism: parts and the joints and drivers between them.
 
@@ -151,7 +166,7 @@ class MechanismModel(Model):
         if given is None:
             return element
         verb = verb_of(type(element))
-        if getattr(getattr(type(self), verb, None), "__wrapped__", None) is type(element):
+        if getattr(getattr(type(self), verb, None), "makes", None) is type(element):
             self._record(verb, _named_arguments(type(element), *given))
         else:
             self._record("add", {"name": element.name, "arguments": made_with(element, given)})
@@ -190,14 +205,53 @@ class MechanismModel(Model):
         return self._with_inertia(point, "point", inertial)
 
     @recorded
-    def bar(self, name: str, first: el.Point, second: el.Point, **options: Any) -> el.Bar:
-        """A rigid bar between two points; options: ``length``, ``mass`` (uniform), ``centre``, ``inertia``."""
-        return Model.add(self, el.RigidLink(name, (first, second), gravity=self._gravity, **options)).carrier
+    def bar(
+        self,
+        name: str,
+        first: el.Point,
+        second: el.Point,
+        *,
+        length: Any = None,
+        mass: Any = None,
+        centre: Any = None,
+        inertia: Any = None,
+    ) -> el.Bar:
+        """A rigid bar between two points, as long as drawn unless ``length`` is given.
+
+        With a ``mass`` it is uniform, unless ``centre`` (of mass, in the bar's axes) or ``inertia`` about it is given.
+        """
+        link = el.RigidLink(
+            name, (first, second), length=length, mass=mass, centre=centre, inertia=inertia, gravity=self._gravity
+        )
+        return Model.add(self, link).carrier
 
     @recorded
-    def plate(self, name: str, *points: el.Point, **options: Any) -> el.Bar:
-        """A rigid link through three or more points; ``places`` gives those after the second in the link's axes."""
-        return Model.add(self, el.RigidLink(name, points, gravity=self._gravity, **options)).carrier
+    def plate(
+        self,
+        name: str,
+        *points: el.Point,
+        length: Any = None,
+        places: Any = None,
+        mass: Any = None,
+        centre: Any = None,
+        inertia: Any = None,
+    ) -> el.Bar:
+        """A rigid link through three or more points; ``places`` gives those after the second in the link's axes.
+
+        The axes are those of the first two points, ``length`` apart. With a ``mass``, ``centre`` and ``inertia`` are as
+        for a bar.
+        """
+        link = el.RigidLink(
+            name,
+            points,
+            length=length,
+            places=places,
+            mass=mass,
+            centre=centre,
+            inertia=inertia,
+            gravity=self._gravity,
+        )
+        return Model.add(self, link).carrier
 
     @recorded
     def coordinate(self, name: str, start: Any = 0.0) -> el.Coordinate:
@@ -235,6 +289,6 @@ class MechanismModel(Model):
     bushing = _adds(el.Bushing)
     bump_stop = _adds(el.BumpStop)
     curve_contact = _adds(el.CurveContact)
-    force = _may_be_unnamed(_adds(el.Force))
-    torque = _may_be_unnamed(_adds(el.Torque))
+    force = _adds_unnamed(el.Force)
+    torque = _adds_unnamed(el.Torque)
     user_force = _adds(el.UserForce)

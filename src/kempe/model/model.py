@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import casadi as ca
 import numpy as np
 
+from kempe.calling import explained_methods, suggestion
 from kempe.elements import Element, Parameter, Part, check_name, parameters_in, plain_number, shown, trace
 from kempe.elements.numbers import LARGEST
 from kempe.elements.readings import Staged
 from kempe.elements.sealing import Shelf, seal
-from kempe.errors import ModelError
+from kempe.errors import ModelError, NoAttribute
 from kempe.model.measures import Measure, measured, written
 from kempe.model.travelling import copied, packed, unpacked
 from kempe.model.units import Units, as_units
@@ -29,6 +29,7 @@ def _own_copy(value: Any) -> Any:
     return type(value)(value) if type(value) in (dict, list) else value
 
 
+@explained_methods
 class Model:
     """Parameters, parts and elements. Analyses read it and never change it.
 
@@ -82,11 +83,21 @@ class Model:
         elif known is not None or name in vars(self):
             raise ModelError(f"'{name}' of a model cannot be assigned to; use its methods to add what it needs")
         elif type(self).__module__.startswith("kempe."):
-            near = difflib.get_close_matches(name, [n for n in dir(self) if not n.startswith("_")], n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = suggestion(name, (n for n in dir(self) if not n.startswith("_")))
             raise ModelError(f"a model has no attribute '{name}', so that to assign to it does nothing{hint}")
         else:  # a class of the user's may keep what it likes
             object.__setattr__(self, name, value)
+
+    if not TYPE_CHECKING:  # to a type checker it has the attributes it has
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """What a model does not have; a part or parameter is asked for in brackets."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if name in vars(self).get("_names", ()):
+                raise NoAttribute(f"'{name}' is asked of the model by m[{name!r}]")
+            known = (n for n in dir(type(self)) if not n.startswith("_"))
+            raise NoAttribute(f"a model has no '{name}'{suggestion(name, known)}")
 
     def __delattr__(self, name: str) -> None:
         raise ModelError(f"'{name}' of a model cannot be taken away")
@@ -185,10 +196,9 @@ class Model:
         unknown = [name for name in names if name not in self.parameters]
         if unknown:
             known = ", ".join(f"'{name}'" for name in self.parameters) or "none"
-            near = difflib.get_close_matches(str(unknown[0]), list(self.parameters), n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
             listed = ", ".join(f"'{name}'" for name in unknown)
-            raise ModelError(f"unknown parameter {listed}{hint}; the parameters of this model: {known}")
+            hint = suggestion(str(unknown[0]), self.parameters) or f"; the parameters of this model: {known}"
+            raise ModelError(f"unknown parameter {listed}{hint}")
 
     def parameter_vector(self, changes: Mapping[str, float] | None = None) -> np.ndarray:
         """The values of all parameters, some of them replaced; those that follow from others do so."""
@@ -290,7 +300,9 @@ class Model:
             for shelf in (self.parts, self.elements, self.parameters, self.measures):
                 if name in shelf:
                     return shelf[name]
-        raise ModelError(f"there is no part, joint or parameter called {shown(name)} in '{self.name}'")
+        known = (*self.parts, *self.elements, *self.parameters)
+        hint = suggestion(name, known) if isinstance(name, str) else ""
+        raise ModelError(f"there is no part, joint or parameter called {shown(name)} in '{self.name}'{hint}")
 
     def __iter__(self) -> Any:
         raise ModelError("a model is no list; go through its parts, elements or parameters")

@@ -293,7 +293,7 @@ def verbs() -> dict[str, type[BaseModel]]:
         if verb in SPECIAL:
             needed = SPECIAL[verb]
         else:
-            signature = inspect.signature(getattr(method, "__wrapped__", method)).parameters
+            signature = inspect.signature(method).parameters
             needed = {name: p.default is p.empty for name, p in signature.items() if name != "self"}
         fields: dict[str, Any] = {
             name: (_TYPES[role(verb, name)], ... if required else None) for name, required in needed.items()

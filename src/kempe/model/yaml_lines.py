@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from kempe.errors import ModelError
+from kempe.model.yaml_slips import slip
 
 LARGEST = 2_000_000
 DEEPEST = 30
@@ -25,9 +26,10 @@ def load_yaml(text: str, where: str) -> tuple[Any, Lines]:
         node = yaml.compose(text, Loader=loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or "this is not YAML"
-        raise ModelError(f"{where}{line}: {problem}") from None
+        if mark is None:
+            raise ModelError(f"{where}: this is not YAML") from None
+        line, words = slip(text, mark.line, getattr(error, "problem", None) or "this is not YAML")
+        raise ModelError(f"{where}:{line}: {words}") from None
     except ModelError:
         raise
     except (RecursionError, ValueError):

@@ -119,7 +119,8 @@ class Loads:
         """What an element exerts on a part."""
         system, states = self.replay.system, self.replay.states
         elements = {element.name: k for k, element in enumerate(system.elements)}
-        name = _known(joint, elements, f"there is no joint, force or driver '{_name(joint)}' in '{system.model.name}'")
+        named = {name: k for name, k in elements.items() if "." not in name}  # (inertias have no name of the user's)
+        name = _known(joint, named, f"there is no joint, force or driver '{_name(joint)}' in '{system.model.name}'")
         element = system.elements[elements[name]]
         if not all(element.row_label(row) in self.known for row in element.rows):
             raise ModelError(

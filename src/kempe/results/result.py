@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from kempe.calling import explained_methods, suggestion
 from kempe.disk import as_path, replacing
-from kempe.elements import Carrier, Marker, RigidLink, check_name, plain_array
+from kempe.elements import Carrier, Marker, RigidLink, check_name, plain_array, shown
 from kempe.elements.quantities import as_quantity
-from kempe.errors import AccuracyWarning, ModelError
+from kempe.errors import AccuracyWarning, ModelError, NoAttribute
 from kempe.model import Model
 from kempe.model.measures import Measure, written
 from kempe.model.units import Units
@@ -48,6 +49,7 @@ class Motion:
     y = property(lambda self: self.position[:, 1], doc="The y coordinate.")
 
 
+@explained_methods
 @dataclass(repr=False)
 class Result:
     """Time histories ``t``, ``q``, ``v``, ``a`` (one row per time) with names, and how the analysis ended.
@@ -101,6 +103,17 @@ class Result:
         if self.model is not None:
             self.model.set(self.provenance.get("parameters"))
 
+    if not TYPE_CHECKING:  # to a type checker it has the attributes it has
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """What a result does not have; histories are asked for in brackets."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            own = next((full for full in self.names if full.startswith(f"{name}.")), None)
+            known = (n for n in dir(type(self)) if not n.startswith("_"))
+            hint = f"; histories are asked for by name: res[{own!r}]" if own else suggestion(name, known)
+            raise NoAttribute(f"a result has no '{name}'{hint}")
+
     @property
     def names(self) -> list[str]:
         """Every quantity that can be asked for."""
@@ -144,9 +157,17 @@ class Result:
         measure = self._measures().get(name)
         if measure is not None:
             return self._over(measure)
-        near = difflib.get_close_matches(str(name), self.names, n=3)
-        hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-        raise ModelError(f"there is no quantity '{name}' in this result{hint}")
+        raise ModelError(f"there is no quantity '{name}' in this result{self._instead(str(name))}")
+
+    def _instead(self, name: str) -> str:
+        """The end of a sentence about a quantity that is not there: how to get it, or what was likely meant."""
+        owner = name.partition(".")[0]
+        system = None if self.model is None else self._compiled()
+        of_constraint = system is not None and any(row.owner == owner for row in system.rows)
+        if of_constraint and not any(key.startswith("lambda.") for key in self.series):
+            return ": kinematics knows no forces; simulate and inverse_dynamics find them"
+        near = difflib.get_close_matches(name, self.names, n=3)
+        return f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
 
     def __getitem__(self, name: str) -> xarray.DataArray:
         import xarray
@@ -283,7 +304,7 @@ class Result:
         """The motion of a material point, given by a part (or its name) and a place in the part's own axes."""
         carrier = self._carrier(part) if isinstance(part, str) else part
         if not isinstance(carrier, (Carrier, Marker)):
-            raise ModelError(f"a point needs a body, point or bar, or the name of one, not {part!r}")
+            raise ModelError(f"a point needs a body, point or bar, or the name of one, not {shown(part)}")
         return self._motion(carrier if isinstance(carrier, Marker) else carrier.on(on))
 
     def measure(self, quantity: Any) -> Motion:

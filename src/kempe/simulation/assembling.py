@@ -11,6 +11,7 @@ import numpy as np
 from kempe.elements import plain_number, positive
 from kempe.errors import AssemblyError, ModelError
 from kempe.simulation.posing import Posed
+from kempe.simulation.wording import held_names, no_coordinate, no_velocity, unfollowed
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt, shortest_step
 from kempe.solvers.start import CLOSED
 from kempe.system import System
@@ -151,7 +152,7 @@ def _give(posed: Posed, hold: Iterable[str], weights: Mapping[str, float] | None
     give = posed.scale**2
     for name, weight in (weights or {}).items():
         give[coordinate_index(posed, name)] /= positive(weight, f"the weight of '{name}'")
-    for name in [hold] if isinstance(hold, str) else hold:
+    for name in held_names(hold):
         give[coordinate_index(posed, name)] = 0.0
     return give
 
@@ -160,9 +161,8 @@ def coordinate_index(posed: Posed, name: str) -> int:
     """The place of a coordinate by its name."""
     try:
         return posed.system.index(name)
-    except KeyError:
-        known = ", ".join(n[0] for n in posed.system.names)
-        raise ModelError(f"there is no coordinate '{name}'; the coordinates are {known}") from None
+    except (KeyError, TypeError):
+        raise ModelError(no_coordinate(posed.system, name)) from None
 
 
 def _restarted(posed: Posed, residual: Any, give: np.ndarray, stride: np.ndarray, best: Any) -> Any:
@@ -268,7 +268,7 @@ def consistent_velocity(
     wanted: dict[int, float] = {}
     for name, value in (given or {}).items():
         if name not in rates:
-            raise ModelError(f"there is no velocity '{name}'; the velocities are {', '.join(rates)}")
+            raise ModelError(no_velocity(posed.system, name))
         wanted[rates.index(name)] = plain_number(value, f"velocity '{name}'")
     _, J, nu = posed.linear(q, time)
     scale = posed.row_scale
@@ -285,8 +285,5 @@ def consistent_velocity(
     v = w * posed.scale
     gap = (J @ v - nu) / scale
     if np.abs(gap).max(initial=0.0) > 1e-9 * max(1.0, float(np.abs(v / posed.scale).max(initial=0.0))):
-        worst = posed.system.rows[int(np.argmax(np.abs(gap)))]
-        raise ModelError(
-            f"no velocity satisfies all constraints in this position: '{worst.label}' cannot be followed (lock-up)"
-        )
+        raise ModelError(unfollowed(posed.system, scaled, nu / scale, time))
     return v

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kempe.calling import suggestion
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.model.units import Units
@@ -289,7 +290,5 @@ def _check_names(batch: Batch, machine: Machine) -> None:
     known = result(machine, Record(), "complete", "").names
     for name in unknown:
         if name not in known:
-            raise ModelError(
-                f"there is no quantity '{name}' to record: it must be a coordinate, its rate, a multiplier, an energy, "
-                "a reaction or an output of an element"
-            )
+            kinds = ": a result has coordinates, rates, multipliers, energies, reactions and outputs of elements"
+            raise ModelError(f"there is no quantity '{name}' to record{suggestion(name, known) or kinds}")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kempe.calling import explained
 from kempe.disk import as_path, check_writable, read_whole, replacing
 from kempe.errors import FileError, KempeError, ModelError
 from kempe.model import Model
@@ -120,6 +121,7 @@ def _checksum(about: str, arrays: dict[str, np.ndarray]) -> str:
     return found.hexdigest()
 
 
+@explained
 def resume(
     model: Model,
     path: str | Path,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kempe.simulation.jumps import CRAWLING, jumping, told_jumps
+from kempe.simulation.wording import listed
 from kempe.solvers import course as co
+from kempe.solvers.least_squares import levenberg_marquardt
 
 if TYPE_CHECKING:
     from kempe.simulation.machine import Machine
@@ -46,14 +48,13 @@ def explain(machine: Machine, code: int) -> str:
         )
     worst, violated = worst_row(machine)
     where = f"; largest constraint violation {violated:.2g} in '{worst}'" if worst and violated > 1e-10 else ""
-    weakest = weakest_rows(machine)
-    drivers = [row.owner for row in machine.system.rows if row.drives and row.owner in weakest]
-    if drivers and course.fixed == 0.0:
-        joints = ", ".join(f"'{name}'" for name in weakest if name not in drivers[:1])
+    locked = _lock_up(machine)
+    if locked:
         return (
-            f"lock-up at t = {t:.10g}: driver '{drivers[0]}' asks for a motion that the joints {joints} cannot follow"
-            f"{where}; beyond this position there is none, or the driver's speed would have to be unbounded"
+            f"lock-up at t = {t:.10g}: {locked}{where}; beyond this position there is none, "
+            "or the driver's speed would have to be unbounded"
         )
+    weakest = weakest_rows(machine)
     held = ", ".join(f"'{name}'" for name in weakest[:3])
     near = f"; the constraints are nearly dependent there: {held}" if held else ""
     met = jumping(machine, course.now.q, v, t, CRAWLING)
@@ -66,6 +67,34 @@ def explain(machine: Machine, code: int) -> str:
         else f"try a larger tolerance, {other}or look for a jump in a force or law"
     )
     return f"the motion could not be continued beyond t = {t:.10g}{where}{near}; {advice}"
+
+
+def _lock_up(machine: Machine) -> str:
+    """The driver that asks for what its joints cannot follow, if that is why the motion ends."""
+    if not machine.system.drives.any() or machine.eq.n > 400:
+        return ""
+    weakest = weakest_rows(machine, 1e-4)
+    if not weakest and not _reaches(machine):
+        weakest = weakest_rows(machine, 0.1)
+    driving = {row.owner for row in machine.system.rows if row.drives}
+    drivers = [name for name in weakest if name in driving]
+    if not drivers:
+        return ""
+    joints = listed([name for name in weakest if name != drivers[0]])
+    return f"driver '{drivers[0]}' asks for a motion that the joints {joints} cannot follow"
+
+
+def _reaches(machine: Machine) -> bool:
+    """Whether there is a position near the present one in which the joints close a little later."""
+    course, scale, row_scale, x = machine.course, machine.eq.scale, machine.eq.row_scale, machine.wk.x.copy()
+    later = course.now.t + 1e-3 * machine.task.span
+
+    def residual(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        Phi, J, _ = machine.system.linear(x, q, later)
+        return Phi / row_scale, J / row_scale[:, None]
+
+    found = levenberg_marquardt(residual, course.now.q.copy(), scale**2, 0.5 * scale, iterations=50)
+    return bool(found.residual <= 1e-9)
 
 
 def _restless(machine: Machine, code: int, t: float) -> str:
@@ -129,12 +158,12 @@ def worst_row(machine: Machine) -> tuple[str, float]:
     return machine.system.rows[k].label, float(sizes[k])
 
 
-def weakest_rows(machine: Machine) -> list[str]:
+def weakest_rows(machine: Machine, limit: float = 1e-4) -> list[str]:
     """The rows that take part in a nearly vanishing combination of constraints, for small systems."""
     if machine.eq.n > 400 or not machine.eq.m:
         return []
     U, sizes, _ = np.linalg.svd(machine.scaled_jacobian(), full_matrices=False)
-    if not sizes[-1] < 1e-4 * sizes[0]:
+    if not sizes[-1] < limit * sizes[0]:
         return []
     weight = np.abs(U[:, -1])
     owners = [machine.system.rows[k].owner for k in np.argsort(-weight) if weight[k] > 0.1]

@@ -19,6 +19,7 @@ from kempe.simulation.explaining import explain
 from kempe.simulation.integrators import INTEGRATORS, Integrator, connect_switching
 from kempe.simulation.posing import Posed, checked_inputs, draw, new_sketch
 from kempe.simulation.task import Task
+from kempe.simulation.wording import no_velocity, unfollowed
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import start as st
@@ -164,7 +165,7 @@ class Machine:
         start.given[:] = start.is_given[:] = 0.0
         for name, value in self.task.velocities.items():
             if name not in rates:
-                raise ModelError(f"there is no velocity '{name}'; the velocities are {', '.join(rates)}")
+                raise ModelError(no_velocity(self.system, name))
             start.given[rates[name]], start.is_given[rates[name]] = value, 1.0
         now.v[:] = start.given
         switches = len(eq.hybrids.owner) > 0
@@ -179,11 +180,9 @@ class Machine:
                 "the start velocities are not finite: a number of the model or a velocity is far too large"
             )
         if not left <= 1e-9:
-            worst = int(np.argmax(np.abs(wk.rate[: eq.m]) / eq.row_scale)) if eq.m else 0
-            raise ModelError(
-                f"no velocity satisfies all constraints in this position: '{self.system.rows[worst].label}' "
-                "cannot be followed (lock-up)"
-            )
+            nu = self.system.linear(wk.x.copy(), now.q, now.t)[2] / eq.row_scale
+            on = self.system.in_force(wk.x)
+            raise ModelError(unfollowed(self.system, self.scaled_jacobian() * on[:, None], nu * on, now.t))
         if switches:
             mo.first_modes(eq, wk, now)
 

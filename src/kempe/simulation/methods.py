@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kempe.calling import suggestion
 from kempe.elements import plain_number, shown
 from kempe.errors import ModelError
 
@@ -142,16 +143,24 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def given_options(**options: Any) -> dict[str, Any]:
+    """The options that were given; what is None stays as the method has it."""
+    return {key: value for key, value in options.items() if value is not None}
+
+
 def method_named(name: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
     """A method and its options, the given ones in place of the defaults."""
     if not isinstance(name, str) or name not in METHODS:
-        raise ModelError(f"there is no method {shown(name)}; the methods are {', '.join(METHODS)}")
+        hint = suggestion(name, METHODS) if isinstance(name, str) else ""
+        raise ModelError(f"there is no method {shown(name)}{hint or '; the methods are ' + ', '.join(METHODS)}")
     method = METHODS[name]
     checked: dict[str, Any] = {}
     for key, value in options.items():
         if key not in method.options:
             known = ", ".join(method.options) or "none"
-            raise ModelError(f"method '{name}' has no option '{key}'; its options: {known}")
+            having = [m.name for m in METHODS.values() if key in m.options]
+            others = f"; methods that have it: {', '.join(having)}" if having else ""
+            raise ModelError(f"method '{name}' has no option '{key}'; its options: {known}{others}")
         try:
             checked[key] = OPTIONS[key](value)
         except ModelError as error:

@@ -28,7 +28,7 @@ def time_grid(times: Any, steps: int) -> np.ndarray:
         return _checked(np.linspace(0.0, end, int(steps) + 1))
     grid = plain_array(times, "times")
     if grid.ndim != 1 or len(grid) == 0:
-        raise ModelError(f"times must be a list of at least one time, not an array of shape {grid.shape}")
+        raise ModelError(f"times must be an end time, or a list of times, not {shown(times)}")
     if len(grid) > MOST_TIMES:
         raise ModelError(f"{len(grid)} times are too many (at most {MOST_TIMES})")
     return _checked(grid)
@@ -44,7 +44,8 @@ def _checked(grid: np.ndarray) -> np.ndarray:
     if len(grid) > 1 and 0 <= span < max(SHORTEST, 1e7 * np.spacing(largest)):
         raise ModelError(f"the time span from {grid[0]:.17g} to {grid[-1]:.17g} is too short to be divided")
     if not (np.diff(grid) > 0).all():
-        raise ModelError("times must increase")
+        k = int(np.argmax(~(np.diff(grid) > 0)))
+        raise ModelError(f"times must increase, but {grid[k + 1]:g} follows {grid[k]:g}")
     return grid
 
 
