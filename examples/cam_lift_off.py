@@ -19,7 +19,7 @@ LIMIT = np.sqrt((MASS * G + PRELOAD + 2 * STIFFNESS * E) / (MASS * E))  # rad/s:
 TOLERANCE = 1e-7
 
 
-def build(speed: float) -> kp.Mechanism:
+def build(speed: float = 1.2 * LIMIT) -> kp.Mechanism:
     m = kp.Mechanism("cam with lift-off", gravity=(0, -G), units="m, kg, s")
     shaft = m.body("shaft", 1.0, 1e-3, at=(0, 0), angle=-np.pi / 2)
     tappet = m.body("tappet", MASS, 1e-4, at=(0, LOWEST))

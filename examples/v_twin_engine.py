@@ -23,7 +23,7 @@ TOLERANCE = 1e-10
 
 def build() -> kp.Mechanism:
     m = kp.Mechanism("V-twin engine", units="m, kg, s")
-    gas = kp.table(np.radians(DEGREES), PRESSURE, kind="linear", periodic=True)
+    gas = kp.table(np.radians(DEGREES), PRESSURE, kind="linear", periodic=True, name="pressure")
     offset = m.parameter("balance", 1.0) * CRANK * PISTON / WEIGHT  # of the crank's centre of mass from the shaft
     crank = m.body("crank", WEIGHT, 0.01, at=(0, -offset), angle=np.pi / 2)
     m.revolute("shaft", m.ground, crank, on_i=(0, 0), on_j=(offset, 0))

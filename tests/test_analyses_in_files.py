@@ -298,9 +298,11 @@ def test_every_example_is_listed_and_can_be_copied(here):
     assert "did you mean four_bar?" in command("examples", "fourbar", code=2)
 
 
-@pytest.mark.parametrize(
-    "name", ["single_cylinder_engine", "suspension_over_a_bump", "modes_of_a_frame", "bearings_of_a_hoist"]
-)
+DYNAMIC = ("single_cylinder_engine", "suspension_over_a_bump", "modes_of_a_frame", "bearings_of_a_hoist")
+MACHINES = ("scissor_lift", "toggle_clamp", "excavator", "cam_lift_off", "v_twin_engine")
+
+
+@pytest.mark.parametrize("name", DYNAMIC + MACHINES)
 def test_dynamic_examples_say_the_same_in_python_and_in_yaml(name):
     import importlib.util
 
