@@ -45,6 +45,16 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "mass: 1.0 kg",
         ["press.kempe.yaml:10: body 'rod': mass: '1.0 kg' is not a number", "write 1.0, without a unit"],
     ),
+    (
+        "  rod length: 0.3",
+        "  rod length: [0.2, 0.4]",
+        ["press.kempe.yaml:5: parameter 'rod length' must be a number or an expression or a mapping"],
+    ),
+    (
+        "  rod length: 0.3",
+        "  rod length: {value: [0.3]}",
+        ["press.kempe.yaml:5: parameter 'rod length': value must be a number or an expression"],
+    ),
     ("mass: 0.6", "mass 0.6", ["press.kempe.yaml:10: 'mass' needs a colon and a space behind it, as in 'mass: 1'"]),
     ("mass: 0.6", "mass:0.6", ["press.kempe.yaml:10: 'mass' needs a colon and a space behind it, as in 'mass: 1'"]),
     ("mass: 0.6", "mas: 0.6", ["press.kempe.yaml:10: body 'rod': mas is not known here", "did you mean mass?"]),

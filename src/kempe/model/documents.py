@@ -33,12 +33,14 @@ class Document:
 def validation_findings(error: ValidationError, data: Any, document: Document) -> list[str]:
     """Each mistake of form once, with its line and the user's name for the thing."""
     found: dict[tuple[Any, ...], str] = {}
+    choices: dict[tuple[Any, ...], list[str]] = {}
     for item in error.errors(include_url=False):
         if len(found) >= MOST_FINDINGS:
             found[()] = f"{document.where}: and more of the kind; correct these first"
             break
-        path = _place(tuple(item["loc"]), data)
-        if path is None:
+        path, other = _place(tuple(item["loc"]), data)
+        if other:
+            choices.setdefault(path, []).append(other)
             continue
         missing = path[-1:] if item["type"] == "missing" else ()
         path = path[:-1] if missing else path
@@ -46,11 +48,22 @@ def validation_findings(error: ValidationError, data: Any, document: Document) -
             path = path[:-1]
         words = _words(item, path, data)
         found.setdefault((*path, *missing), f"{document.line(*path)}: {_shown((*path, *missing), data)} {words}")
+    for path in sorted(choices, key=len, reverse=True):  # where nothing that is known fits, all that would is told
+        if not any(place[: len(path)] == path for place in found):
+            found[path] = f"{document.line(*path)}: {_shown(path, data)} must be {_either(choices[path])}"
     return list(found.values())
 
 
-def _place(path: tuple[Any, ...], data: Any) -> tuple[Any, ...] | None:
-    """Where a complaint is about; None if it is about another kind of thing than stands there (all kinds are tried)."""
+def _either(kinds: list[str]) -> str:
+    """What may stand in a place, of the members of a union."""
+    words = {"float": "a number", "int": "a whole number", "bool": "true or false"}
+    words |= dict.fromkeys(("str", "constrained-str"), "an expression")
+    told = [words.get(kind, "a list" if kind.startswith("list[") else "a mapping") for kind in kinds]
+    return " or ".join(dict.fromkeys(told))
+
+
+def _place(path: tuple[Any, ...], data: Any) -> tuple[tuple[Any, ...], str]:
+    """What a complaint is about, and the kind it asks for where another kind stands there (all kinds are tried)."""
     place: list[Any] = []
     for k, key in enumerate(path):
         known = isinstance(data, dict) and key in data
@@ -60,10 +73,10 @@ def _place(path: tuple[Any, ...], data: Any) -> tuple[Any, ...] | None:
         elif isinstance(key, str) and (key in _UNIONS or key.endswith("Spec") or key.startswith("list[")):
             kinds = list if key.startswith("list[") else _UNIONS.get(key, dict)
             if not isinstance(data, kinds):
-                return None
+                return tuple(place), key
         elif k == len(path) - 1:
             place.append(key)  # what is missing
-    return tuple(place)
+    return tuple(place), ""
 
 
 #: What pydantic calls a member of a union -> what it is in a file.
