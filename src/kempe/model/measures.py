@@ -1,4 +1,4 @@
-"""Measures, the named outputs of one's own: expressions of coordinates, rates, reactions, or whatever else a result has by name."""
+"""Measures, the named outputs of one's own: expressions of whatever a result has by name."""
 
 from __future__ import annotations
 
