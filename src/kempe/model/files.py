@@ -357,11 +357,15 @@ class _Builder:
         low, high = (el.plain_number(x, "the span of a curve") for x in data.get("span", (0.0, 2 * np.pi)))
         return curve(lambda u: substituted(point, [s], [ca.SX(u)]), span=(low, high))
 
-    def _constraint(self, name: str, equations: list[str], rows: list[str] | None = None) -> Any:
+    def _constraint(
+        self, name: str, equations: list[str], rows: list[str] | None = None, parts: list[Any] | None = None
+    ) -> Any:
+        """A constraint in coordinates; ``parts`` are those it acts on, in order, where its reaction is told."""
         _, fields, function = self._own_function(f"constraint '{name}'", equations)
-        return self.model.constraint(name, function, *fields, rows=rows)
+        acts_on = self._parts(parts or [])
+        return self.model.constraint(name, lambda *seen: function(*seen[len(acts_on) :]), *acts_on, *fields, rows=rows)
 
-    def _user_force(self, name: str, forces: dict[str, Any]) -> Any:
+    def _user_force(self, name: str, forces: dict[str, Any], parts: list[Any] | None = None) -> Any:
         what = f"user force '{name}'"
         for full in forces:
             if full.partition(".")[0] in self.failed:
@@ -369,13 +373,14 @@ class _Builder:
             if full not in self._coordinates():
                 raise ModelError(f"{what}: there is no coordinate '{full}'")
         used, fields, function = self._own_function(what, map(str, forces.values()), forces, rates=True)
+        acts_on = self._parts(parts or [])
 
         def efforts(*seen: Any) -> list[Any]:
-            *parts, t = seen
-            found = function(*(p.value for p in parts), *(p.rate for p in parts), t)
-            return [dict(zip(forces, found, strict=True)).get(full, 0.0) for full in used]
+            *values, t = seen[len(acts_on) :]
+            found = dict(zip(forces, function(*(c.value for c in values), *(c.rate for c in values), t), strict=True))
+            return [*(0.0 for _ in acts_on), *(found.get(full, 0.0) for full in used)]
 
-        return self.model.user_force(name, efforts, *fields)
+        return self.model.user_force(name, efforts, *acts_on, *fields)
 
     def _own_element(self, element: str, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
         if self.trust is None:

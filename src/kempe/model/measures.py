@@ -1,4 +1,4 @@
-"""Named outputs of one's own: expressions of coordinates, rates, reactions, or whatever else a result has by name."""
+"""Measures, the named outputs of one's own: expressions of whatever a result has by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kempe.model.expressions import mentioned, parse, write
 
 
 @dataclass(frozen=True)
-class Measure:
+class Definition:
     """A quantity with a name: an expression of other quantities (``symbols`` by name), design parameters and time."""
 
     name: str
@@ -62,7 +62,7 @@ def written(
     known: Callable[[str], bool],
     names: Collection[str],
     tables: Sequence[Any] = (),
-) -> Measure:
+) -> Definition:
     """A measure given as text; ``known`` says which quantities it may mention, ``names`` what may have been meant."""
     what, t = f"measure '{name}'", ca.SX.sym("t")
     nameless = [table for table in tables if not (isinstance(table, Table) and table.name)]
@@ -80,7 +80,7 @@ def written(
     symbols = {n: named_symbol(n) for n in wanted}
     named = {**{table.name: table for table in tables}, **parameters, **symbols}
     try:
-        return Measure(
+        return Definition(
             name,
             parse(text, named, {"t": t}),
             symbols,
@@ -90,7 +90,7 @@ def written(
         raise ModelError(f"{what}: {error}") from None
 
 
-def measured(name: str, what: Any, parts: Sequence[Any]) -> Measure:
+def measured(name: str, what: Any, parts: Sequence[Any]) -> Definition:
     """A measure of a quantity, or of a function of parts."""
     words, source = f"measure '{name}'", _Named()
     if isinstance(what, Field) or not callable(what):
@@ -147,8 +147,8 @@ class _Named(Source):
         symbols, rates = (ca.vertcat(ca.SX(0, 1), *side) for side in zip(*pairs, strict=True))
         return ca.jtimes(ca.SX(expression), symbols, rates)
 
-    def measure(self, name: str, expression: ca.SX) -> Measure:
+    def measure(self, name: str, expression: ca.SX) -> Definition:
         """An expression of these symbols as a measure."""
         used = {symbol.element_hash() for symbol in _symbols_in(expression)}
         symbols = {n: s for n, s in self._symbols.items() if s.element_hash() in used}
-        return Measure(name, expression, symbols, self.t)
+        return Definition(name, expression, symbols, self.t)

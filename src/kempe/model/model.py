@@ -14,7 +14,7 @@ from kempe.elements.numbers import LARGEST
 from kempe.elements.readings import Staged
 from kempe.elements.sealing import Shelf, seal
 from kempe.errors import ModelError, NoAttribute
-from kempe.model.measures import Measure, measured, written
+from kempe.model.measures import Definition, measured, written
 from kempe.model.travelling import copied, packed, unpacked
 from kempe.model.units import Units, as_units
 
@@ -37,7 +37,7 @@ class Model:
     """
 
     parameters: dict[str, Parameter]
-    measures: dict[str, Measure]
+    measures: dict[str, Definition]
     parts: dict[str, Part]
     elements: dict[str, Element]
     #: Grows with every addition; a compiled system of an older version is stale.
@@ -151,7 +151,7 @@ class Model:
         self._accept(name, "parameter")
         return parameter
 
-    def measure(self, name: str, what: Any, *parts: Any) -> Measure:
+    def measure(self, name: str, what: Any, *parts: Any) -> Definition:
         """A named output of one's own, in every analysis: a quantity, an expression, or a function of parts.
 
         ``what`` is a quantity (``joint.angle``, ``kp.distance(a, b)``); a text in the names that results have

@@ -27,7 +27,7 @@ ROLES: dict[str, str] = {
     **dict.fromkeys(("motion", "x", "y", "force", "torque"), "law"),
     **dict.fromkeys(("curve", "profile"), "curve"),
     **dict.fromkeys(("rows", "equations"), "texts"),
-    "points": "parts",
+    **dict.fromkeys(("points", "parts"), "parts"),
     "places": "vectors",
     "quantity": "quantity",
     "terms": "terms",
@@ -277,8 +277,8 @@ _LINK = {"length": False, "mass": False, "centre": False, "inertia": False}
 SPECIAL: dict[str, dict[str, bool]] = {
     "bar": {"name": True, "first": True, "second": True, **_LINK},
     "plate": {"name": True, "points": True, "places": False, **_LINK},
-    "constraint": {"name": True, "equations": True, "rows": False},
-    "user_force": {"name": True, "forces": True},
+    "constraint": {"name": True, "equations": True, "rows": False, "parts": False},
+    "user_force": {"name": True, "forces": True, "parts": False},
     "add": {"element": True, "name": True, "arguments": False},
 }
 

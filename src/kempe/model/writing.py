@@ -10,6 +10,7 @@ import numpy as np
 import yaml
 
 from kempe import elements as el
+from kempe.elements.base import Group
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.functions import Expression
 from kempe.elements.motions import Law, spline, traced
@@ -17,7 +18,7 @@ from kempe.elements.numbers import number
 from kempe.elements.quantities import Angle, Displacement, Distance, Measure
 from kempe.elements.readings import substituted
 from kempe.elements.tables import Table
-from kempe.elements.user import UserConstraint, UserForce
+from kempe.elements.user import UserConstraint, UserElement, UserForce
 from kempe.errors import ModelError
 from kempe.model import own_elements
 from kempe.model.equations import EquationsModel
@@ -173,14 +174,23 @@ class _Writer:
     def _constraint(self, name: str) -> dict[str, Any]:
         element = self.model.elements[name]
         assert isinstance(element, UserConstraint)
-        return {"name": name, "equations": self._written(element, element.phi), "rows": list(element.rows)}
+        equations = self._written(element, element.phi)
+        return {"name": name, "equations": equations, "rows": list(element.rows), "parts": self._acts_on(element)}
 
     def _user_force(self, name: str) -> dict[str, Any]:
         element = self.model.elements[name]
         assert isinstance(element, UserForce)
         coordinates = [full[0] for part in element.parts() for full in part.names()]
         pushes = zip(coordinates, self._written(element, element.force), strict=True)
-        return {"name": name, "forces": {full: text for full, text in pushes if text != "0.0"} or {coordinates[0]: 0.0}}
+        forces = {full: text for full, text in pushes if text != "0.0"} or {coordinates[0]: "0.0"}
+        return {"name": name, "forces": forces, "parts": self._acts_on(element)}
+
+    def _acts_on(self, element: UserElement) -> list[Any]:
+        """The parts and points that a user's function was given, in order: where its reaction is told."""
+        found: dict[str, Any] = {}
+        for field in (end for given in element.given for end in _ends(given)):
+            found.setdefault(field.name, self.value(field))
+        return list(found.values())
 
     def _written(self, element: el.Element, equation: Callable[[Any], Any]) -> list[str]:
         """The rows of an element's equation in coordinates, rates, time and parameters."""
@@ -193,6 +203,13 @@ class _Writer:
         labels = [*(full[0] for full in names), *(full[1] for full in names)]
         known = {**dict(zip(labels, symbols, strict=True)), **self.names}
         return [write(written[k], known, {"t": source.t}, self.tables) for k in range(written.numel())]
+
+
+def _ends(field: Any) -> list[Any]:
+    """The parts and markers that a quantity is made of."""
+    if isinstance(field, Group):
+        return [end for item in field.fields for end in _ends(item)]
+    return [field.part if isinstance(field, el.Component) else field]
 
 
 def _listed(value: Any) -> Any:

@@ -18,7 +18,7 @@ from kempe.elements import Carrier, Marker, RigidLink, check_name, plain_array, 
 from kempe.elements.quantities import as_quantity
 from kempe.errors import AccuracyWarning, ModelError, NoAttribute
 from kempe.model import Model
-from kempe.model.measures import Measure, written
+from kempe.model.measures import Definition, written
 from kempe.model.units import Units
 from kempe.results.energy import PARTS, Energies
 from kempe.results.events import Event, Events
@@ -227,10 +227,10 @@ class Result:
             self.series[name] = self._told_finite(name, values)
         return self[name]
 
-    def _measures(self) -> dict[str, Measure]:
+    def _measures(self) -> dict[str, Definition]:
         return {} if self.model is None else self.model.measures
 
-    def _over(self, measure: Measure) -> np.ndarray:
+    def _over(self, measure: Definition) -> np.ndarray:
         there = self.names
         missing = [need for need in measure.needs if need not in there]
         if missing:
