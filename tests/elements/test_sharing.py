@@ -56,7 +56,7 @@ def test_an_attribute_counts_as_it_is_when_the_element_is_added():
     second = Pull("second", b, 1.0)
     second.size = 3.0
     m.add(second)
-    with pytest.raises(kp.ModelError, match="'size' of Pull 'second' cannot be changed"):
+    with pytest.raises(kp.ModelError, match="'size' of pull 'second' cannot be changed"):
         second.size = 5.0
     assert m.simulate(1.0).array("b.ax")[-1] == pytest.approx(3.0)
 

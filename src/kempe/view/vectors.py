@@ -110,7 +110,8 @@ def _means(thing: Any) -> dict[str, str]:
 def _every(model: Model) -> list[str]:
     """Every vector that can be asked for."""
     things = [(name, thing) for shelf in (model.parts, model.elements) for name, thing in shelf.items()]
-    known = [(name, thing) for name, thing in things if isinstance(thing, (Carrier, Element))]
+    named = [(name, thing) for name, thing in things if "." not in name]  # (inertias have no name of the user's)
+    known = [(name, thing) for name, thing in named if isinstance(thing, (Carrier, Element))]
     return [full for name, thing in known for full in (name, *(f"{name}.{what}" for what in _means(thing)))]
 
 
