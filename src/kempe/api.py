@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from kempe import analysis
 from kempe.calling import explained, explained_methods
 from kempe.errors import KempeError
 from kempe.model import EquationsModel, MechanismModel, files
-from kempe.results import VIEWS
+from kempe.results import VIEWS, Result
 
 
 def _view(name: str) -> Any:
@@ -46,9 +46,19 @@ class Analyses:
     sparsity = analysis.sparsity
     ranks = analysis.ranks
 
-    def draw(self, pose: Any = None, **options: Any) -> Any:
-        """A drawing with names; see :func:`kempe.view.draw`."""
-        return _view("draw")(self, pose, **options)
+    def draw(
+        self,
+        pose: analysis.Pose | None = None,
+        *,
+        names: bool = True,
+        motion: Result | None = None,
+        at: float | None = None,
+        vectors: Sequence[str] | str = (),
+        scale: Mapping[str, float] | None = None,
+        title: str = "",
+    ) -> Any:
+        """A drawing with names, in the pose assembled from the sketch or another; see :func:`kempe.view.draw`."""
+        return _view("draw")(self, pose, names, motion=motion, at=at, vectors=vectors, scale=scale, title=title)
 
     def _repr_html_(self) -> str:
         """A drawing for notebooks; the plain text where there is nothing to draw or it cannot be assembled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,13 +124,23 @@ class Modes:
             model=self.model,
         )
 
-    def animate(self, k: int, path: str | Path, *, amplitude: float = 0.15, **options: Any) -> Path:
-        """Mode k as an animation, one cycle that repeats; options as for :func:`kempe.view.animate`."""
-        motion = self.motion(k, amplitude=amplitude, frames=int(options.get("frames", 60)))
-        title = f"{self.model.name}: mode {k}, " + (
-            self.kinds[k] if self.kinds[k] in ("rigid body", "unstable") else f"{self.hertz[k]:.4g} Hz"
-        )
-        return motion.animate(path, **{"seconds": 1.5, "title": title, **options})
+    def animate(
+        self,
+        k: int,
+        path: str | Path,
+        *,
+        amplitude: float = 0.15,
+        trace: Sequence[str] | str = (),
+        frames: int = 60,
+        seconds: float = 1.5,
+        dpi: float = 96,
+        title: str = "",
+    ) -> Path:
+        """Mode k as an animation, one cycle that repeats; the rest is as for :func:`kempe.view.animate`."""
+        motion = self.motion(k, amplitude=amplitude, frames=frames)
+        known = self.kinds[k] if self.kinds[k] in ("rigid body", "unstable") else f"{self.hertz[k]:.4g} Hz"
+        title = title or f"{self.model.name}: mode {k}, {known}"
+        return motion.animate(path, trace=trace, frames=frames, seconds=seconds, dpi=dpi, title=title)
 
     def report(self, path: str | Path, *, amplitude: float = 0.15, title: str = "") -> Path:
         """All modes in one HTML file, each moving, chosen from a list; see :func:`kempe.view.report`."""

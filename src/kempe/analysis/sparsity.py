@@ -82,9 +82,9 @@ class Sparsity:
         ]
         return "\n".join([self.summary, *(line.rstrip() for line in lines)])
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, *, elimination: bool = False, title: str = "") -> Any:
         """A picture of the pattern and its fill; see :func:`kempe.view.pattern`."""
-        return VIEWS["pattern"](self, **options)
+        return VIEWS["pattern"](self, elimination=elimination, title=title)
 
     def __str__(self) -> str:
         return self.text() if self.n + self.m <= SMALL else self.summary

@@ -303,10 +303,19 @@ def verbs() -> dict[str, type[BaseModel]]:
     return found
 
 
+def _no_flag(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number or an expression")
+    return value
+
+
+_Value = Annotated[float | str, BeforeValidator(_no_flag)]
+
+
 class ParameterSpec(Strict):
     """A design parameter: its value (or an expression of others) and, optionally, its bounds."""
 
-    value: float | str
+    value: _Value
     bounds: tuple[float, float] | None = None
 
 
@@ -342,7 +351,7 @@ def document_model() -> type[BaseModel]:
         "name": (_TYPES["text"], ...),
         "gravity": (_TYPES["vector"], None),
         "units": (_TYPES["units"], None),
-        "parameters": (dict[str, float | str | ParameterSpec], Field(default_factory=dict)),
+        "parameters": (dict[str, _Value | ParameterSpec], Field(default_factory=dict)),
         "tables": (dict[str, TableSpec], Field(default_factory=dict)),
         "model": (list[item], Field(default_factory=list)),  # type: ignore[valid-type]
         "equations": (EquationsSpec | None, None),

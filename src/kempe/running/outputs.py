@@ -36,6 +36,8 @@ def write(run: Run, model: Any, outputs: Any, place: Path) -> None:
     if isinstance(run.result, Modes) and isinstance(model, Mechanism) and outputs.animation:
         for k in range(min(ANIMATED, len(run.result))):
             run.files.append(run.result.animate(k, _named(place, f"_{k}.gif"), trace=outputs.traces))
+    if isinstance(run.result, Equilibrium | Modes) and isinstance(model, Mechanism) and outputs.report:
+        run.files.append(run.result.report(_named(place, ".html")))
 
 
 def _named(place: Path, ending: str) -> Path:
