@@ -344,3 +344,19 @@ def test_ctrl_c_keeps_what_exists():
     alone = m.simulate(20.0, parameters={"length": designs["length"][first]})
     for name in ("b.angle", "O.force", "energy.balance"):
         assert np.array_equal(runs[name][first], alone.array(name))
+
+
+def test_designs_say_what_they_found_about_their_accuracy():
+    """The same as a run by itself does; a step that is too long for some of them is told by number."""
+    m = kp.Mechanism("swing", gravity=(0, -9.81))
+    k = m.parameter("k", 10.0)
+    arm = m.body("arm", 1.0, 0.1, at=(0.5, 0))
+    m.revolute("O", m.ground, arm, at=(0, 0))
+    m.torsion_spring("twist", m.ground, arm, stiffness=k)
+    options = {"method": "alpha", "step": 0.02}
+    with pytest.warns(kp.AccuracyWarning, match=r"1 of 2 designs ran less accurately .* number 1: the energy"):
+        runs = kp.run_many(m, {"k": [1.0, 2000.0]}, "all", 3.0, **options)
+    assert runs.ok.all() and list(runs.findings) == [1]
+    with pytest.warns(kp.AccuracyWarning) as told:
+        m.simulate(3.0, parameters={"k": 2000.0}, **options)
+    assert [str(w.message) for w in told] == runs.findings[1] == runs.result(1).stats["audit"]

@@ -18,6 +18,7 @@ from kempe.model.units import Units
 from kempe.results import VIEWS, Result
 from kempe.results.events import Event
 from kempe.results.kinds import declared_kinds, kind_by_name
+from kempe.simulation.auditing import findings, warn
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
 from kempe.simulation.progress import Report
@@ -39,8 +40,9 @@ class Runs:
     """The histories of quantities for many designs: ``runs["slider.x"]`` has a row per design and a column per time.
 
     ``ok`` says which designs ran to the end; the rows of the others are NaN from where they stopped, and ``reasons``
-    says by design number why. ``events`` lists the switches met by each design. Of runs with ``quantities="all"``,
-    :meth:`result` gives each design as a result of its own.
+    says by design number why. ``findings`` says by design number what a run found about its own accuracy. ``events``
+    lists the switches met by each design. Of runs with ``quantities="all"``, :meth:`result` gives each design as a
+    result of its own.
     """
 
     designs: dict[str, np.ndarray]
@@ -49,6 +51,7 @@ class Runs:
     ok: np.ndarray
     reasons: dict[int, str] = field(default_factory=dict)
     events: list[list[Event]] = field(default_factory=list)
+    findings: dict[int, list[str]] = field(default_factory=dict)
     model: Model | None = None
     #: The parameters that no design changed.
     standing: dict[str, float] = field(default_factory=dict)
@@ -110,6 +113,7 @@ class Runs:
         q, v, a = (np.column_stack([own[triple[k]] for triple in columns]) for k in range(3))
         changed = {name: float(values[design]) for name, values in self.designs.items()}
         parameters = self.model.parameter_vector(self.standing | changed).tolist()
+        told = self.findings.get(int(design), [])
         found = Result(
             t=self.t[rows],
             q=q,
@@ -118,7 +122,8 @@ class Runs:
             columns=columns,
             success=bool(self.ok[design]),
             status="complete" if self.ok[design] else "failed",
-            message=self.reasons.get(int(design), "the whole time span was covered"),
+            message="; ".join([self.reasons.get(int(design), "the whole time span was covered"), *told]),
+            stats={"audit": told} if told else {},
             events=list(self.events[design]),
             provenance={
                 "analysis": "simulate",
@@ -163,6 +168,7 @@ class Batch:
         self.ok = np.zeros(size, dtype=bool)
         self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
         self.events: list[list[Event]] = [[] for _ in range(size)]
+        self.findings: dict[int, list[str]] = {}
 
     def _vector(self, model: Model, design: int, changes: dict[str, float]) -> np.ndarray:
         """The parameters of a design; NaN where some cannot follow from the others."""
@@ -188,6 +194,9 @@ class Batch:
                 raise ConvergenceError(message)
             self.ok[design] = True
             del self.reasons[design]
+            out = machine.course.outputs
+            if told := findings(machine, out.t[: out.written], energies(machine)):
+                self.findings[design] = told
         except KempeError as error:
             self.reasons[design] = str(error)
             if not isinstance(error, ConvergenceError):
@@ -265,6 +274,10 @@ def simulate_designs(
             future.cancel()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+    if batch.findings:
+        design = min(batch.findings)
+        several = f"{len(batch.findings)} of {size} designs ran less accurately than asked (see .findings), the first"
+        warn([f"{several} being number {design}: {batch.findings[design][0]}"])
     histories = {name: batch.values[:, :, k] for k, name in enumerate(quantities)}
     kinds = declared_kinds(model)
     free = {name: p for name, p in model.parameters.items() if p.formula is None and name not in columns}
@@ -275,6 +288,7 @@ def simulate_designs(
         batch.ok,
         batch.reasons,
         batch.events,
+        batch.findings,
         model=model.kept(),
         standing={name: float(p.value) for name, p in free.items()},
         kinds={name: kinds[name] for name in quantities if name in kinds},
