@@ -2,19 +2,16 @@
 Scissor lift
 ============
 
-Three pairs of crossed arms carry a table, and one hydraulic cylinder spreads the lowest pair. Everything rises with the
-sine of one angle, so that virtual work gives the force F of the cylinder at once: with n stages, arms of length L and
-mass m, and a load M on the table, F dl/dtheta = (n M + n² m) g L cos(theta). The cylinder reaches from c on the ground
-to s on the first arm: l² = s² + c² - 2 s c cos(theta), dl/dtheta = s c sin(theta) / l. The lift starts and ends at
-rest, and there the effort that inverse dynamics finds is this force.
+Three pairs of crossed arms carry a table, and one hydraulic cylinder spreads the lowest pair. Virtual work gives its
+force F at rest: with n stages, arms of length L and mass m, and a load M, F dl/dtheta = (n M + n² m) g L cos(theta);
+it reaches from c on the ground to s on the first arm, so that l² = s² + c² - 2 s c cos(theta).
 """
 
 import numpy as np
 
 import kempe as kp
 
-STAGES, ARM, MASS, LOAD, G = 3, 2.0, 25.0, 400.0, 9.81  # -, m, kg, kg, m/s²
-S, C = 1.35, 0.7  # m: where the cylinder is pinned to arm and ground
+STAGES, ARM, MASS, LOAD, G, S, C = 3, 2.0, 25.0, 400.0, 9.81, 1.35, 0.7  # -, m, kg, kg, m/s², m, m
 ANGLES = np.radians([12.0, 52.0])  # of the arms, below and above
 LENGTHS = np.sqrt(S**2 + C**2 - 2 * S * C * np.cos(ANGLES))
 TOLERANCE = 1e-12
@@ -26,8 +23,7 @@ def build() -> kp.Mechanism:
     below = m.ground, m.ground
     for k in range(STAGES):
         centre = middle, (k + 0.5) * rise
-        a = m.body(f"arm {k}a", MASS, inertia, at=centre, angle=ANGLES[0])
-        b = m.body(f"arm {k}b", MASS, inertia, at=centre, angle=-ANGLES[0])
+        a, b = (m.body(f"arm {k}{c}", MASS, inertia, at=centre, angle=s * ANGLES[0]) for c, s in (("a", 1), ("b", -1)))
         m.revolute(f"cross {k}", a, b, at=centre)
         m.revolute(f"left {k}", below[1], a, at=(0, k * rise))
         if k == 0:
@@ -48,8 +44,7 @@ def motion() -> kp.Result:
 
 
 def check(result: kp.Result) -> float:
-    work = (STAGES * LOAD + STAGES**2 * MASS) * G * ARM * np.cos(ANGLES)
-    force = work * LENGTHS / (S * C * np.sin(ANGLES))
+    force = (STAGES * LOAD + STAGES**2 * MASS) * G * ARM * LENGTHS / (S * C * np.tan(ANGLES))
     return float(np.abs(result.array("cylinder.effort")[[0, -1]] / force - 1).max())
 
 

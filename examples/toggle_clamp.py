@@ -4,9 +4,7 @@ Toggle clamp
 
 The handle of a clamp is a crank whose coupler comes into line with it: the nearer to that toggle, the more a pull at
 the handle presses. With the crank a, the coupler b at the angle beta to it, and the rocker c at the angle gamma to the
-coupler, the speeds of rocker and crank are in the ratio a sin(beta) / (c sin(gamma)), and torques in the inverse one.
-The workpiece pushes against the pad with a constant force; the torque that holds the handle is compared with this
-formula, beta and gamma being found by the law of cosines from the angle of the handle alone.
+coupler (both by the law of cosines), torques of crank and rocker are in the ratio a sin(beta) / (c sin(gamma)).
 """
 
 import numpy as np
@@ -26,15 +24,13 @@ def polar(r: float, angle: float) -> tuple[float, float]:
 
 def build() -> kp.Mechanism:
     m = kp.Mechanism("toggle clamp", units="m, kg, s")
-    handle = m.body("handle", at=(0, 0), angle=OPEN)
-    coupler = m.body("coupler", at=(0.01, 0.035))
+    handle, coupler = m.body("handle", at=(0, 0), angle=OPEN), m.body("coupler", at=(0.01, 0.035))
     arm = m.body("arm", at=(D, 0), angle=2.4)
     m.revolute("base", m.ground, handle, on_i=(0, 0), on_j=(0, 0))
     m.revolute("crank pin", handle, coupler, on_i=(A, 0), on_j=(-B / 2, 0))
     m.revolute("arm pin", coupler, arm, on_i=(B / 2, 0), on_j=(C, 0))
     m.revolute("pivot", m.ground, arm, on_i=(D, 0), on_j=(0, 0))
-    hand = m.point("hand", at=polar(HANDLE, OPEN + GRIP))
-    m.revolute("grip", handle.on(polar(HANDLE, GRIP)), hand)
+    m.revolute("grip", handle.on(polar(HANDLE, GRIP)), m.point("hand", at=polar(HANDLE, OPEN + GRIP)))
     m.force("workpiece", arm.on(polar(ARM, PAD), angle=PAD), (0, PRESS), frame="body")
     m.driver("pull", handle.angle, kp.polynomial345(CLOSED - OPEN, 2.0))
     return m
@@ -55,8 +51,7 @@ def check(result: kp.Result) -> float:
 def main() -> None:
     result = motion()
     advantage = -PRESS * HANDLE / result.array("pull.effort")
-    print(f"Toggle clamp: presses with {advantage[0]:.2f} times the pull when open, {advantage[-1]:.1f} closed")
-    print(f"relative difference from the law of cosines {check(result):.1e}")
+    print(f"Toggle clamp: presses {advantage[0]:.2f} times open, {advantage[-1]:.1f} closed; error {check(result):.1e}")
     result.animate("out/toggle_clamp.gif", trace=["hand"])
 
 
