@@ -275,7 +275,7 @@ def test_bad_input_is_named():
         m.equilibrium(tolerance=0.0)
     with pytest.raises(kp.ModelError, match="must be a pose"):
         m.equilibrium(start={"rod.angle": 1.0})
-    with pytest.raises(kp.ModelError, match=r"no 'rod\.mood'"):
+    with pytest.raises(kp.ModelError, match=r"no quantity 'rod\.mood'"):
         m.equilibrium()["rod.mood"]
 
 

@@ -150,7 +150,7 @@ def link_of_a_point(d: Drawing) -> Any:
 @example(el.RigidLink)
 def bar(d: Drawing) -> Any:
     m, _, _ = bars(d)
-    return m, m["OA"]
+    return m, m.elements["OA"]
 
 
 @example(el.RigidLink)
@@ -158,7 +158,7 @@ def plate(d: Drawing) -> Any:
     m = kp.Mechanism("plate")
     points = [m.point(f"P{k}", d(*at)) for k, at in enumerate([(0.1, 0.2), (1.2, 0.4), (0.7, 1.1), (-0.3, 0.8)])]
     m.plate("plate", *points, mass=2.0, centre=(0.5 * d.scale, 0.2 * d.scale), inertia=0.3)
-    return m, m["plate"]
+    return m, m.elements["plate"]
 
 
 @example(el.Gear)

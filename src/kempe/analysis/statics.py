@@ -63,7 +63,10 @@ class Equilibrium:
         for table in (self.multipliers, self.pose.values):
             if name in table:
                 return table[name]
-        raise ModelError(f"an equilibrium has no '{name}'; it has {', '.join([*self.pose.values, *self.multipliers])}")
+        if self.model is None:
+            known = ", ".join([*self.pose.values, *self.multipliers])
+            raise ModelError(f"an equilibrium has no '{name}'; it has {known}")
+        return float(self.result().array(name)[0])
 
     @property
     def kind(self) -> str:

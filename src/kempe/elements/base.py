@@ -641,6 +641,6 @@ def check_name(name: Any, what: str) -> str:
         raise ModelError(f"the name {name!r} begins or ends with a space, or has characters that cannot be shown")
     if "{" in name or "}" in name:
         raise ModelError(f"the name '{name}' contains a brace; braces enclose names in expressions")
-    if name == "t" and what in ("parameter", "coordinate", "angle coordinate"):
+    if name == "t" and what in ("parameter", "coordinate", "angle coordinate", "measure", "quantity"):
         raise ModelError(f"a {what} cannot be called 't', which is the time in results and expressions")
     return str(name)

@@ -60,6 +60,18 @@ class Parameter(ca.SX):
             raise ModelError(f"parameter '{name}': the value {self.value} is outside its bounds {self.bounds}")
         _known[self.element_hash()] = self
 
+    def still(self, value: float) -> Parameter:
+        """The same symbol with a value of its own, for a model that is to stay as it is."""
+        registered = _known.get(self.element_hash())
+        made = Parameter(self.label, self.value if self._formula is None else 0.0, self._bounds, symbol=self)
+        if registered is not None:
+            _known[self.element_hash()] = registered
+            made._registered = registered  # the symbol is known as long as anybody has it
+        made._formula, made._unfolded = self._formula, self._unfolded
+        if self._formula is None:
+            made.value = value
+        return made
+
     @property
     def label(self) -> str:
         """Its name."""

@@ -106,7 +106,8 @@ def mentioned(text: str) -> list[str]:
         name
         for node in nodes
         if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called | inner
-        if (name := _dotted(node, braced)) is not None and name not in {"t", *CONSTANTS, *own}
+        if not (isinstance(node, ast.Name) and node.id in {"t", *CONSTANTS, *own})
+        if (name := _dotted(node, braced)) is not None
     ]
     return list(dict.fromkeys(found))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from kempe.elements.quantities import as_quantity
 from kempe.elements.readings import Staged, is_piece, readings_in
 from kempe.elements.tables import Table
 from kempe.elements.user import as_moving, called
-from kempe.errors import ModelError
+from kempe.errors import AccuracyWarning, ModelError
 from kempe.model.expressions import mentioned, parse, write
 
 
@@ -29,6 +30,13 @@ class Definition:
     expression: ca.SX
     symbols: Mapping[str, ca.SX]
     t: ca.SX
+    #: What it is ("angle", "length"), where that is known.
+    kind: str = ""
+
+    @property
+    def alias(self) -> str | None:
+        """The quantity it is another name of, if it is."""
+        return next((n for n, symbol in self.symbols.items() if ca.is_equal(self.expression, symbol)), None)
 
     @property
     def needs(self) -> list[str]:
@@ -47,7 +55,15 @@ class Definition:
         values = [*(history(name) for name in self.symbols), t, *(np.full(len(t), parameters[p.label]) for p in used)]
         if not len(t):
             return np.zeros(0)
-        return Staged([ca.vertcat(*symbols)], [self.expression])(np.vstack(values))[0].ravel()
+        staged, numbers = Staged([ca.vertcat(*symbols)], [self.expression]), np.vstack(values)
+        found = staged(numbers)[0].ravel()
+        beyond = [staged.outside(numbers[:, k]) for k in range(len(t))] if staged.readings else []
+        wrong = [k for k, words in enumerate(beyond) if words]
+        if wrong:
+            found[wrong] = np.nan
+            when = f"first at t = {t[wrong[0]]:.6g}"
+            warnings.warn(f"measure '{self.name}': {beyond[wrong[0]][0]}, {when}", AccuracyWarning, stacklevel=5)
+        return found
 
     def foreign(self) -> list[ca.SX]:
         """The symbols in it that are design parameters."""
@@ -96,8 +112,9 @@ def measured(name: str, what: Any, parts: Sequence[Any]) -> Definition:
     if isinstance(what, Field) or not callable(what):
         if parts:
             raise ModelError(f"{words}: only a function takes parts")
-        seen = as_quantity(what, words).symbolic(source)
-        return source.measure(name, ca.SX(getattr(seen, "value", seen)))
+        quantity = as_quantity(what, words)
+        seen = quantity.symbolic(source)
+        return source.measure(name, ca.SX(getattr(seen, "value", seen)), getattr(quantity, "kind", ""))
     for part in parts:
         if not isinstance(part, Field):
             raise ModelError(f"{words}: {shown(part)} is not a part, marker or coordinate of a model")
@@ -147,8 +164,8 @@ class _Named(Source):
         symbols, rates = (ca.vertcat(ca.SX(0, 1), *side) for side in zip(*pairs, strict=True))
         return ca.jtimes(ca.SX(expression), symbols, rates)
 
-    def measure(self, name: str, expression: ca.SX) -> Definition:
+    def measure(self, name: str, expression: ca.SX, kind: str = "") -> Definition:
         """An expression of these symbols as a measure."""
         used = {symbol.element_hash() for symbol in _symbols_in(expression)}
         symbols = {n: s for n, s in self._symbols.items() if s.element_hash() in used}
-        return Definition(name, expression, symbols, self.t)
+        return Definition(name, expression, symbols, self.t, kind)

@@ -156,6 +156,11 @@ class MechanismModel(Model):
     def _record(self, verb: str, arguments: dict[str, Any]) -> None:
         self._recipe.append((verb, {k: _as_given(k, value) for k, value in arguments.items() if k != "function"}))
 
+    def __getitem__(self, name: str) -> Any:
+        """A part, element or parameter by its name; of a bar or plate what its method returned."""
+        found = super().__getitem__(name)
+        return found.carrier if isinstance(found, el.RigidLink) else found
+
     def add(self, element: E) -> E:
         """Add an element of one's own class, or one that was made before; its name must be new.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -9,7 +10,17 @@ import casadi as ca
 import numpy as np
 
 from kempe.calling import explained_methods, suggestion
-from kempe.elements import Element, Parameter, Part, check_name, parameters_in, plain_number, shown, trace
+from kempe.elements import (
+    Element,
+    KernelSource,
+    Parameter,
+    Part,
+    check_name,
+    parameters_in,
+    plain_number,
+    shown,
+    trace,
+)
 from kempe.elements.numbers import LARGEST
 from kempe.elements.readings import Staged
 from kempe.elements.sealing import Shelf, seal
@@ -20,6 +31,12 @@ from kempe.model.units import Units, as_units
 
 E = TypeVar("E", bound=Element)
 P = TypeVar("P", bound=Part)
+
+
+def _shown_by(element: Element) -> set[str]:
+    """What results may have of an element: its outputs, and its load or effort."""
+    loads = {"force", "force.x", "force.y", "moment", "effort", *(f"effort.{row}" for row in element.rows)}
+    return {*loads, *element.outputs(element.view(KernelSource(element)))}
 
 
 def _own_copy(value: Any) -> Any:
@@ -49,7 +66,8 @@ class Model:
         shelves = {what: Shelf(what=f"{what} of a model") for what in ("parameters", "measures", "parts", "elements")}
         vars(self).update(shelves, version=0, compiled=None)
         self._names: dict[str, str] = {"ground": "the ground"}
-        self._kept: Model | None = None
+        #: Models that stay as this one was, which results hold.
+        self._kept: list[weakref.ref[Model]] = []
         self.name = name
         self._units: Units | None = None
 
@@ -63,7 +81,6 @@ class Model:
         if not isinstance(name, str) or not name.isprintable() or len(name) > 200:
             raise ModelError(f"a model's name is a short line of text, not {shown(name)}")
         self._name = name
-        self._kept = None
 
     @property
     def units(self) -> Units | None:
@@ -117,28 +134,31 @@ class Model:
         return self.__deepcopy__({})
 
     def _contents(self) -> dict[str, Any]:
-        return {**vars(self), "compiled": None, "_kept": None}
+        return {**vars(self), "compiled": None, "_kept": []}
 
-    def kept(self) -> Model:
-        """The model as it is now: what is added or changed later is not in it. The values of parameters are shared.
+    def kept(self, values: Mapping[str, float] | None = None) -> Model:
+        """The model as it is now, with the given values of parameters: what is added or changed later is not in it.
 
-        What was added cannot change, so that shelves of its own are all it needs.
+        What was added cannot change, so that shelves and parameters of its own are all it needs.
         """
-        if self._kept is None:
-            own = {name: _own_copy(value) for name, value in vars(self).items()}
-            kept = object.__new__(type(self))
-            vars(kept).update(own)
-            vars(kept)["_kept"] = kept
-            self._kept = kept
-        return self._kept
+        made: Model = object.__new__(type(self))
+        vars(made).update({name: _own_copy(value) for name, value in vars(self).items()}, _kept=[])
+        now = {**{name: p.value for name, p in self.parameters.items() if p.formula is None}, **(values or {})}
+        still = {name: p.still(now.get(name, 0.0)) for name, p in self.parameters.items()}
+        vars(made)["parameters"] = Shelf(still, what="parameters of a model")
+        if self.compiled is not None and self.compiled.version == self.version:
+            made.compiled = self.compiled.of(made)
+        self._kept = [*(each for each in self._kept if each() is not None), weakref.ref(made)]
+        return made
 
     def _let_go(self) -> None:
-        """Before something changes that a kept model shares: it gets one of its own."""
-        if self._kept is not None and self._kept is not self:
-            contents = copied(self._kept._contents(), f"'{self.name}'")
-            compiled = self._kept.compiled
-            vars(self._kept).update(vars(unpacked(type(self), contents)), compiled=compiled, _kept=self._kept)
-        self._kept = None
+        """Before something changes that kept models share: each gets one of its own."""
+        for made in (each() for each in self._kept):
+            if made is not None:
+                made._let_go()
+                compiled, contents = made.compiled, copied(made._contents(), f"'{self.name}'")
+                vars(made).update(vars(unpacked(type(made), contents)), compiled=compiled, _kept=[])
+        self._kept = []
 
     # --- what it holds -------------------------------------------------------------------------------------------
 
@@ -162,7 +182,9 @@ class Model:
         self._claim(name, "measure")
         if isinstance(what, str):
             rates = [full for part in self.parts.values() for names in part.names() for full in names]
-            made = written(name, what, self.parameters, self._may_be_measured, [*rates, *self._names], parts)
+            loads = [f"{n}.{shown}" for n, e in self.elements.items() for shown in _shown_by(e)]
+            names = [*rates, *loads, *self.measures]
+            made = written(name, what, self.parameters, self._may_be_measured, names, parts)
         else:
             made = measured(name, what, parts)
             self._own_parameters(made.foreign(), f"measure '{name}'")
@@ -174,12 +196,14 @@ class Model:
         return made
 
     def _may_be_measured(self, name: str) -> bool:
-        """Whether a name may be that of a quantity: its owner is there (what it has shows when it is computed)."""
+        """Whether a name may be that of a quantity (which analyses have it shows when it is computed)."""
         owner, _, quantity = name.partition(".")
-        if not quantity:
-            own = [names[0] for part in self.parts.values() for names in part.names()]
-            return name in self.measures or name in own
-        return owner in ("energy", "lambda") or (owner in self._names and owner not in self.parameters)
+        own = {full for part in self.parts.values() for names in part.names() for full in names}
+        if name in self.measures or name in own:
+            return True
+        if owner in ("energy", "lambda", "ground", "power"):
+            return bool(quantity)
+        return owner in self.elements and quantity in _shown_by(self.elements[owner])
 
     def set(self, values: Mapping[str, float] | None = None, **more: float) -> None:
         """Change parameter values by name; nothing is changed when one of them is wrong."""
@@ -270,7 +294,8 @@ class Model:
 
     def _own_parameters(self, numbers: Any, what: str) -> None:
         for parameter in parameters_in(numbers):
-            if self.parameters.get(parameter.label) is not parameter:
+            known = self.parameters.get(parameter.label)
+            if known is None or known.element_hash() != parameter.element_hash():
                 raise ModelError(f"{what} uses parameter '{parameter.label}', which belongs to another model")
 
     def _claim(self, name: Any, kind: str) -> None:
@@ -292,7 +317,6 @@ class Model:
 
     def _changed(self) -> None:
         vars(self)["version"] += 1
-        self._kept = None
 
     def __getitem__(self, name: str) -> Any:
         """A part, element or parameter by its name."""

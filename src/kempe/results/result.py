@@ -15,6 +15,7 @@ import numpy as np
 from kempe.calling import explained_methods, suggestion
 from kempe.disk import as_path, replacing
 from kempe.elements import Carrier, Marker, RigidLink, check_name, plain_array, shown
+from kempe.elements.kinds import KINDS
 from kempe.elements.quantities import as_quantity
 from kempe.errors import AccuracyWarning, ModelError, NoAttribute
 from kempe.model import Model
@@ -90,18 +91,13 @@ class Result:
     def __post_init__(self) -> None:
         self.events = Events(self.events)
         if self.model is not None:
-            self.model = self.model.kept()
+            self.model = self.model.kept(self.provenance.get("parameters"))
             if self.model.units is not None:
                 self.provenance.setdefault("units", self.model.units.given)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but compiled things."""
         return {**vars(self), "_kept": None, "_system": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        if self.model is not None:
-            self.model.set(self.provenance.get("parameters"))
 
     if not TYPE_CHECKING:  # to a type checker it has the attributes it has
 
@@ -153,7 +149,7 @@ class Result:
             return self.energy.total
         loads = self._loads()
         if loads and name in loads.names:
-            return loads.history(name)
+            return loads.history(name) if len(self.t) else np.zeros(0)
         measure = self._measures().get(name)
         if measure is not None:
             return self._over(measure)
@@ -184,8 +180,11 @@ class Result:
             return "time"
         if name not in self._kinds and name not in self.names:
             self.array(name)  # says what there is instead
+        measure = self._measures().get(name)
+        if measure is not None:
+            return self.kind(measure.alias) if measure.alias else measure.kind or _of_its_own(name)
         defined = "." not in name and all(name not in triple for triple in self.columns)
-        return self._kinds.get(name) or (name if defined else kind_by_name(name))
+        return self._kinds.get(name) or (_of_its_own(name) if defined else kind_by_name(name))
 
     def unit(self, name: str) -> str:
         """The unit of a quantity, "N" or "m/s^2", as the mechanism's ``units`` say; empty where it is not known."""
@@ -453,6 +452,11 @@ class Result:
         )
         head = "<tr><th>coordinate</th><th>first</th><th>last</th></tr>"
         return f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>"
+
+
+def _of_its_own(name: str) -> str:
+    """The kind of a quantity of which nothing is known but what it is called."""
+    return f"'{name}'" if name in KINDS else name
 
 
 def _in_csv(name: str) -> str:

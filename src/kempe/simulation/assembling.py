@@ -100,7 +100,11 @@ def assembled(
     if best.residual > CLOSED:
         best = _restarted(posed, residual, give, stride, best)
     if best.residual > CLOSED:
-        raise _open(posed, _closest(residual, best.q, give), time)
+        closest = _closest(residual, best.q, give)
+        nearly = levenberg_marquardt(residual, closest, give, stride)
+        if nearly.residual > CLOSED:
+            raise _open(posed, closest, time)
+        best = nearly
     return _nearest(posed, residual, give, stride, best.q)
 
 

@@ -39,10 +39,10 @@ BLOCK = 8
 class Runs:
     """The histories of quantities for many designs: ``runs["slider.x"]`` has a row per design and a column per time.
 
-    ``ok`` says which designs ran to the end; the rows of the others are NaN from where they stopped, and ``reasons``
-    says by design number why. ``findings`` says by design number what a run found about its own accuracy. ``events``
-    lists the switches met by each design. Of runs with ``quantities="all"``, :meth:`result` gives each design as a
-    result of its own.
+    ``ok`` says which designs ran to the end, or to an event that stops (``stopped`` says by design number which); rows
+    are NaN behind where a design ended, and ``reasons`` says by design number why others did not. ``findings`` says by
+    design number what a run found about its own accuracy. ``events`` lists the switches met by each design. Of runs
+    with ``quantities="all"``, :meth:`result` gives each design as a result of its own.
     """
 
     designs: dict[str, np.ndarray]
@@ -52,6 +52,8 @@ class Runs:
     reasons: dict[int, str] = field(default_factory=dict)
     events: list[list[Event]] = field(default_factory=list)
     findings: dict[int, list[str]] = field(default_factory=dict)
+    #: The event that ended a design before its time, by design number.
+    stopped: dict[int, str] = field(default_factory=dict)
     model: Model | None = None
     #: The parameters that no design changed.
     standing: dict[str, float] = field(default_factory=dict)
@@ -114,6 +116,7 @@ class Runs:
         changed = {name: float(values[design]) for name, values in self.designs.items()}
         parameters = self.model.parameter_vector(self.standing | changed).tolist()
         told = self.findings.get(int(design), [])
+        ended = self.stopped.get(int(design), "the whole time span was covered")
         found = Result(
             t=self.t[rows],
             q=q,
@@ -121,8 +124,8 @@ class Runs:
             a=a,
             columns=columns,
             success=bool(self.ok[design]),
-            status="complete" if self.ok[design] else "failed",
-            message="; ".join([self.reasons.get(int(design), "the whole time span was covered"), *told]),
+            status="failed" if not self.ok[design] else "stopped" if int(design) in self.stopped else "complete",
+            message="; ".join([self.reasons.get(int(design), ended), *told]),
             stats={"audit": told} if told else {},
             events=list(self.events[design]),
             provenance={
@@ -141,8 +144,9 @@ class Runs:
         """Everything as an xarray.Dataset over design and t."""
         import xarray
 
-        data: dict[str, Any] = {name: (("design", "t"), values) for name, values in self.values.items()}
         taken = {"t", "ok", "design"}
+        histories = {f"quantity {name}" if name in taken else name: values for name, values in self.values.items()}
+        data: dict[str, Any] = {name: (("design", "t"), values) for name, values in histories.items()}
         named = {f"parameter {name}" if name in taken else name: values for name, values in self.designs.items()}
         data.update({name: ("design", values) for name, values in named.items()})
         data["ok"] = ("design", self.ok)
@@ -169,6 +173,7 @@ class Batch:
         self.reasons: dict[int, str] = dict.fromkeys(range(size), "not run")
         self.events: list[list[Event]] = [[] for _ in range(size)]
         self.findings: dict[int, list[str]] = {}
+        self.stopped: dict[int, str] = {}
 
     def _vector(self, model: Model, design: int, changes: dict[str, float]) -> np.ndarray:
         """The parameters of a design; NaN where some cannot follow from the others."""
@@ -194,6 +199,8 @@ class Batch:
                 raise ConvergenceError(message)
             self.ok[design] = True
             del self.reasons[design]
+            if code == co.STOPPED:
+                self.stopped[design] = record.events[-1].message
             out = machine.course.outputs
             if told := findings(machine, out.t[: out.written], energies(machine)):
                 self.findings[design] = told
@@ -289,6 +296,7 @@ def simulate_designs(
         batch.reasons,
         batch.events,
         batch.findings,
+        batch.stopped,
         model=model.kept(),
         standing={name: float(p.value) for name, p in free.items()},
         kinds={name: kinds[name] for name in quantities if name in kinds},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from functools import cached_property
 from typing import Any
@@ -479,6 +480,12 @@ class System:
     def generalised_force(self, x: np.ndarray, q: Any, t: float, v: Any) -> np.ndarray:
         """Q(q, v, t) less the centrifugal terms of a mass matrix that varies."""
         return -self.evaluate(self.dynamics.explicit, x, q, t, v)[: self.n]
+
+    def of(self, model: Model) -> System:
+        """The same system for a model that has the same parts and elements."""
+        made = copy.copy(self)
+        made.model = model
+        return made
 
     def index(self, name: str) -> int:
         """The place in q of a coordinate by its full name; KeyError if there is none."""

@@ -282,5 +282,6 @@ def parameters_of(model: Model, results: Sequence[Result]) -> list[dict[str, flo
     """The parameters in which the results of a family differ, with their values in each."""
     standing = {name: float(p.value) for name, p in model.parameters.items()}
     values = [standing | dict(result.provenance.get("parameters") or {}) for result in results]
-    varied = [name for name in standing if len({row[name] for row in values}) > 1]
+    free = [name for name, p in model.parameters.items() if p.formula is None]
+    varied = [name for name in free if len({row[name] for row in values}) > 1]
     return [{name: row[name] for name in varied} for row in values]

@@ -10,6 +10,7 @@ import numpy as np
 
 from kempe.elements import Carrier, Curve, Element, Ground, Marker, Number, Point, RigidLink
 from kempe.elements.base import Field, Group
+from kempe.elements.readings import Staged
 from kempe.model import Model
 from kempe.simulation.posing import Posed
 from kempe.system.measures import positions
@@ -99,8 +100,10 @@ class Stage:
     def profile(self, base: Marker, curve: Curve, count: int = 241) -> tuple[np.ndarray, np.ndarray]:
         """Samples of a curve: parameter values, and points (count, 2) in the axes of the part that carries it."""
         s = np.linspace(*curve.span, count)
-        at = [curve.at(value) for value in s]
-        local = self.values(*[p[k] for p in at for k in (0, 1)]).reshape(-1, 2)
+        at = [ca.SX(curve.at(value)[k]) for value in s for k in (0, 1)]
+        symbols = [ca.SX(p) for p in self.posed.system.parameters]
+        staged = Staged([ca.vertcat(ca.SX(0, 1), *symbols)], [ca.vertcat(*at)])
+        local = staged(self.posed.parameters[: len(symbols)])[0].reshape(-1, 2)
         x, y, turn = self.local(base)
         c, n = np.cos(turn), np.sin(turn)
         return s, local @ np.array([[c, n], [-n, c]]) + (x, y)
