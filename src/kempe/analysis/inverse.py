@@ -111,7 +111,8 @@ def _before_its_end(motion: Result) -> Result:
     ended = motion.events[-1].t if motion.events else None
     if motion.success or ended is None or not len(motion.t) or motion.t[-1] != ended:
         return motion
-    return replace(motion, t=motion.t[:-1], q=motion.q[:-1], v=motion.v[:-1], a=motion.a[:-1])
+    words = motion.events[-1].message
+    return replace(motion, t=motion.t[:-1], q=motion.q[:-1], v=motion.v[:-1], a=motion.a[:-1], message=words)
 
 
 def _multipliers(posed: Posed, motion: Result, report: Report | None) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 
 @cache
 def _versions() -> tuple[tuple[str, str], ...]:
-    found = []
-    for name in ("kempe", "casadi", "numba", "llvmlite", "numpy", "scipy"):
+    found = [("kempe", str(getattr(sys.modules.get("kempe"), "__version__", "unknown")))]
+    for name in ("casadi", "numba", "llvmlite", "numpy", "scipy"):
         try:
             found.append((name, version(name)))
-        except PackageNotFoundError:  # run from a source tree that is not installed
+        except PackageNotFoundError:
             found.append((name, "unknown"))
     return tuple(found)
 

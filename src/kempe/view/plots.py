@@ -133,7 +133,7 @@ class Overlay:
         figure = Picture(figsize=page(len(shared) + 0.6 * bool(right), square, size), layout="constrained")
         axes = list(figure.subplots(len(shared), 1, sharex=True, squeeze=False)[:, 0])
         height = figure.get_figheight() / len(shared) - 0.2
-        hues = self._hues([*left, *right])
+        hues = self._hues([*left, *right], each=bool(right))
         for ax, names in zip(axes, shared, strict=True):
             self._lines(ax, names, x, hues, marked)
             _finish(ax, axis_label(self.first, names, self.degrees), height, self._angles(names))
@@ -152,14 +152,18 @@ class Overlay:
         figure.suptitle(folded(heading, figure.get_figwidth() - 0.5, TITLE), fontsize=TITLE)
         return figure
 
-    def _hues(self, names: list[str]) -> dict[tuple[str, str], str]:
-        """The colour of each quantity of each result: by quantity, or where there are several results by result."""
+    def _hues(self, names: list[str], each: bool) -> dict[tuple[str, str], str]:
+        """The colour of each quantity of each result: by result where there are several, else by what it belongs to.
+
+        ``each`` gives every quantity a colour of its own.
+        """
         if not self.alone:
             return {(called, name): colour(k) for k, called in enumerate(self.results) for name in names}
         order: dict[str, int] = {}
         (called,) = self.results
         return {
-            (called, name): energy_colour(name) or colour(order.setdefault(_family(name), len(order))) for name in names
+            (called, name): energy_colour(name) or colour(order.setdefault(name if each else _family(name), len(order)))
+            for name in names
         }
 
     def _lines(self, axes: Axes, names: list[str], x: str | None, hues: Any, marked: bool, style: str = "-") -> None:
@@ -183,7 +187,7 @@ class Overlay:
         column = [k for triple in first.columns for k, n in enumerate(triple) if n == name]
         if column:
             alike = [n[column[0]] for n in first.columns if first.kind(n[column[0]]) == first.kind(name)]
-            return max(float(np.abs(first.array(n)).max()) for n in alike)
+            return max(float(np.nanmax(np.abs(first.array(n)))) for n in alike)
         whole = name.rpartition(".")[0]
         return float(np.abs(first.array(whole)).max()) if whole.endswith(".force") and whole in first.names else 0.0
 

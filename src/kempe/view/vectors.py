@@ -68,7 +68,8 @@ def _vector(model: Model, result: Result, name: str) -> Vector:
     if kind in ("velocity", "acceleration"):
         marker = thing.markers[1] if isinstance(thing, Joint) else getattr(thing, "carrier", thing)
         motion = result.point(marker)
-        return Vector(name, owner, kind, motion.position, getattr(motion, kind))
+        along = np.where(np.isnan(result.v).any(axis=1)[:, None], 0.0, getattr(motion, kind))  # (none in a lock-up)
+        return Vector(name, owner, kind, motion.position, along)
     load = _load(result, thing, kind)
     if not what and kind == "force" and not load.force.any():  # a name alone means whatever the element does
         turning = _load(result, thing, "moment")
