@@ -187,7 +187,7 @@ class Overlay:
         column = [k for triple in first.columns for k, n in enumerate(triple) if n == name]
         if column:
             alike = [n[column[0]] for n in first.columns if first.kind(n[column[0]]) == first.kind(name)]
-            return max(float(np.nanmax(np.abs(first.array(n)))) for n in alike)
+            return max(float(np.abs(first.array(n)).max(initial=0.0, where=np.isfinite(first.array(n)))) for n in alike)
         whole = name.rpartition(".")[0]
         return float(np.abs(first.array(whole)).max()) if whole.endswith(".force") and whole in first.names else 0.0
 
