@@ -202,7 +202,7 @@ def test_shaking_forces_and_measures(tmp_path):
     assert {end: res.unit(f"ground.shaking{end}") for end in units} == units
     with pytest.warns(kp.AccuracyWarning):  # the spring is unloaded at the start
         res.define("ratio", "B.force / coil.force")
-    assert [res.unit(name) for name in ("stroke", "ratio")] == ["", ""]
+    assert [res.unit(name) for name in ("stroke", "ratio")] == ["m", ""]
     assert len(res.plot(["stroke", "ratio"]).axes) == 2  # what is not known to be alike shares no axes
 
 
