@@ -89,9 +89,7 @@ class Model:
 
     @units.setter
     def units(self, units: Any) -> None:
-        labels = as_units(units, f"'{self.name}'")
-        self._let_go()
-        self._units = labels
+        self._units = as_units(units, f"'{self.name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
         known = getattr(type(self), name, None)
