@@ -27,8 +27,8 @@ NEVER = 1.0
 class Touch:
     """What the choice of modes has to know of an element, as expressions.
 
-    ``most`` is the largest friction that sticking may need, ``sliding`` that of sliding; both may depend on multipliers.
-    ``restitution`` is that of impacts, by Newton's or by Poisson's law.
+    ``most`` is the largest friction that sticking may need, ``sliding`` that of sliding; both may depend on
+    multipliers. ``restitution`` is that of impacts, by Newton's or by Poisson's law.
     """
 
     gap: Any = 0.0
@@ -42,8 +42,8 @@ class Touch:
 class Touching(Element):
     """An element with a gap that closes, with dry friction, or with both.
 
-    A subclass says which in ``closes`` and ``rubs``, calls ``_touching`` before its fields are set, and defines ``gap``,
-    ``slid``, ``pressed``, ``friction`` as far as they apply. Rows of its own come first: ``own_rows``.
+    A subclass calls ``_touching`` before its fields are set, and defines ``gap``, ``slid``, ``pressed``, ``friction`` as
+    far as they apply. Rows of its own come first: ``own_rows``.
     """
 
     #: Whether it has a gap; whether it has friction that sticks.
@@ -128,7 +128,8 @@ class Touching(Element):
 
     def touching_rows(self, x: Any) -> list[Any]:
         """The gap and the place held."""
-        return [self.gap(x)] * self.closes + [self.held(x, x.kept["place"])] * self.rubs
+        normal = [self.gap(x)] if self.closes else []
+        return [*normal, self.held(x, x.kept["place"])] if self.rubs else normal
 
     def rubbing_force(self, x: Any) -> Any:
         """Sliding friction, against the sliding."""
