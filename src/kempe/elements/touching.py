@@ -42,8 +42,8 @@ class Touch:
 class Touching(Element):
     """An element with a gap that closes, with dry friction, or with both.
 
-    A subclass calls ``_touching`` before its fields are set, and defines ``gap``, ``slid``, ``pressed``, ``friction`` as
-    far as they apply. Rows of its own come first: ``own_rows``.
+    A subclass calls ``_touching`` before its fields are set, and defines ``gap``, ``slid``, ``pressed``, ``friction``
+    as far as they apply. Rows of its own come first: ``own_rows``.
     """
 
     #: Whether it has a gap; whether it has friction that sticks.

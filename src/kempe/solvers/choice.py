@@ -174,7 +174,8 @@ def _enter(choice, touch, row, is_normal):
 def reduce(eq: Equations, wk: Work, choice: Choice, state: State, impulsive: int) -> int:
     """The channels of all elements involved: their rows, and how rates and loads answer to their multipliers.
 
-    Forces of other elements that depend on multipliers have no part in an impact (``impulsive``). Behind it the work space has the equations without the channels, factored, and no element slides.
+    Forces of other elements that depend on multipliers have no part in an impact (``impulsive``). Behind it the work
+    space has the equations without the channels, factored, and no element slides.
     """
     touches, n, m = eq.touches, eq.n, eq.m
     choice.count = 0
@@ -327,13 +328,13 @@ def solve_state(eq: Equations, wk: Work, choice: Choice) -> int:
     for iteration in range(ITERATIONS):
         slides = False
         for c in range(K):
-            slides |= choice.state[c] == FORWARD or choice.state[c] == BACKWARD
+            slides |= choice.state[c] in (FORWARD, BACKWARD)
         if slides or iteration == 0:
             loads(eq, wk, choice)
         _rates(choice)
         for c in range(K):
             s = choice.state[c]
-            if s == FORWARD or s == BACKWARD:
+            if s in (FORWARD, BACKWARD):
                 _row_of_friction(eq, wk, choice, c)
                 continue
             for d in range(K):
@@ -391,7 +392,7 @@ def _missed(eq, wk, choice, c, size):
         most = wk.touch[eq.touches.at[e] + MOST] * unit
         room = ROOM * most if choice.slides[e] > 0 else -slight
         return (abs(lam) * unit - most + room) / size
-    if (s == FORWARD or s == BACKWARD) and choice.at_rest[c] > 0:
+    if s in (FORWARD, BACKWARD) and choice.at_rest[c] > 0:
         return (-_sign(s) * y / unit - slight) / size
     return -1.0
 

@@ -390,8 +390,8 @@ def _put_jumping_rows(eq, wk, watch):
 def jump(eq: Equations, wk: Work, course: Course) -> int:
     """The velocities behind an instant at which nothing touches: M dv + Phi_q^T Lambda = P.
 
-    Rows that jump have Phi_q dv = -(1 + e) Phi', all others in force hold behind it: e = 0 for them. The work of Lambda is
-    dissipated but for what moving constraints do, that of known impulses P is supplied.
+    Rows that jump have Phi_q dv = -(1 + e) Phi', all others in force hold behind it: e = 0 for them. The work of Lambda
+    is dissipated but for what moving constraints do, that of known impulses P is supplied.
     """
     watch, now, choice = course.watch, course.now, course.choice
     n, m = eq.n, eq.m

@@ -72,7 +72,7 @@ class Hybrids(Frame):
 
 
 class Touches(Frame):
-    """The elements that touch: contacts that close, joints that rub. Mode numbers are -1 where there is no such mode."""
+    """The elements that touch: contacts that close, joints that rub. A mode that there is not is -1."""
 
     # per touching element
     element: Ints  # its number among the elements that switch
