@@ -44,6 +44,8 @@ ROOM = 1e-7
 SOFT = 1e-11
 #: So many states are gone through at most; up to so many, whether another one is admissible too.
 MOST_STATES, LOOKED_THROUGH = 60_000, 243
+#: Impulses are so strong that given loads are nothing beside them.
+STRONG = 1e18
 #: Newton's iterations for one state.
 ITERATIONS = 40
 
@@ -97,6 +99,7 @@ class Choice(Frame):
     base: Floats  # N: accelerations and multipliers without the channels
     option: Ints  # per touching element: which of its options is looked at
     count: Count
+    impulsive: Count  # 1 where multipliers are impulses
     static: Count  # 1 where sliding from rest is judged with the friction of sticking
     several: Count  # how often more than one state was admissible
     several_at: Real  # when that was first so
@@ -178,7 +181,7 @@ def reduce(eq: Equations, wk: Work, choice: Choice, state: State, impulsive: int
     space has the equations without the channels, factored, and no element slides.
     """
     touches, n, m = eq.touches, eq.n, eq.m
-    choice.count = 0
+    choice.count, choice.impulsive = 0, impulsive
     for k in range(m):
         choice.channel_of[k] = -1
     for e in range(touches.element.shape[0]):
@@ -236,7 +239,10 @@ def reduce(eq: Equations, wk: Work, choice: Choice, state: State, impulsive: int
 
 @piece
 def loads(eq: Equations, wk: Work, choice: Choice) -> int:
-    """All multipliers that follow from those of the channels, and what friction is there."""
+    """All multipliers that follow from those of the channels, and what friction is there.
+
+    Beside impulses forces are nothing: friction of a given load has no part in an impact.
+    """
     for k in range(eq.m):
         choice.all_lam[k] = choice.base[eq.n + k]
     for c in range(choice.count):
@@ -245,8 +251,19 @@ def loads(eq: Equations, wk: Work, choice: Choice) -> int:
             choice.all_lam[k] += lam * choice.carried[c, k]
     for c in range(choice.count):
         choice.all_lam[choice.row[c]] = choice.lam[c]
+    if choice.impulsive == 0:
+        load_multipliers(eq.layout, choice.all_lam, wk.x)
+        run(eq.touch, wk.x, wk.y, wk.touch)
+        return 1
+    for k in range(eq.m):
+        choice.all_lam[k] *= STRONG
     load_multipliers(eq.layout, choice.all_lam, wk.x)
     run(eq.touch, wk.x, wk.y, wk.touch)
+    for k in range(eq.m):
+        choice.all_lam[k] /= STRONG
+    for e in range(eq.touches.at.shape[0]):
+        wk.touch[eq.touches.at[e] + MOST] /= STRONG
+        wk.touch[eq.touches.at[e] + SLIDING] /= STRONG
     return 1
 
 
