@@ -35,6 +35,8 @@ def explain(machine: Machine, code: int) -> str:
         return f"the motion makes no headway: {told_jumps(found, t)}"
     if code in (co.CHATTERING, co.UNSETTLED):
         return _restless(machine, code, t)
+    if code == co.INADMISSIBLE:
+        return _inadmissible(machine, t)
     undefined = not_finite(machine)
     if undefined:
         listed = ", ".join(undefined[:4])
@@ -67,6 +69,18 @@ def explain(machine: Machine, code: int) -> str:
         else f"try a larger tolerance, {other}or look for a jump in a force or law"
     )
     return f"the motion could not be continued beyond t = {t:.10g}{where}{near}; {advice}"
+
+
+def _inadmissible(machine: Machine, t: float) -> str:
+    """Which contacts and rubbing joints have no forces that all their conditions allow."""
+    choice, touches, system = machine.course.choice, machine.eq.touches, machine.system
+    names = [system.elements[k].name for k in system.dynamics.hybrid]
+    found = [names[touches.element[e]] for e in range(len(touches.element)) if choice.involved[e]]
+    return (
+        f"no forces of {listed(found)} at t = {t:.10g} are such that what is closed is pressed, what sticks holds and "
+        "what slides is slowed down, whichever of them open, stick or slide: with this much friction rigid bodies "
+        "have no motion from here (Painleve's paradox); use less friction, or a contact that gives way"
+    )
 
 
 def _lock_up(machine: Machine) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.choice import BACKWARD, FORWARD, HELD, OUT, find, is_alone, loads, reduce
+from kempe.solvers.choice import BACKWARD, FORWARD, HELD, LEAST_SHARE, OUT, find, is_alone, loads, reduce
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course, refinements
 from kempe.solvers.impact import slow, strike, touch_values, touches_now
 from kempe.solvers.jit import compiled, piece
@@ -28,10 +28,10 @@ from kempe.solvers.motion import (
 )
 from kempe.solvers.program import run
 
+#: How much softer what touches is than joints are, where both hold the same thing: so its shares decide.
+SOFTER = 1e3
 #: What a guard may be below zero, in units of the motion, until it has been clear of it.
 SLACK = 1e-12
-#: Of several that hold the same thing none gets less than this share.
-LEAST_SHARE = 1e-3
 
 
 @compiled
@@ -143,16 +143,10 @@ def _weigh(eq: Equations, wk: Work, course: Course) -> int:
 
 @compiled
 def _put_shares(eq, choice):
-    """The same shares for the rows in force, in the linear system of the motion."""
-    least = np.inf
-    for c in range(choice.count):
-        softness = choice.unit[c] ** 2 / choice.weight[c]
-        least = min(least, eq.flexible[choice.row[c]] / softness)
+    """The same shares for the rows in force, in the linear system of the motion: softer than all joints are there."""
     for c in range(choice.count):
         k = choice.row[c]
-        eq.share[k] = 1.0
-        if choice.is_normal[c] == 0 and least > 0.0:
-            eq.share[k] = max(least * choice.unit[c] ** 2 / (choice.weight[c] * eq.flexible[k]), 1e-6)
+        eq.share[k] = SOFTER * choice.unit[c] ** 2 / (choice.weight[c] * eq.flexible[k])
 
 
 @compiled

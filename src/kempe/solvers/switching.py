@@ -455,6 +455,7 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
             return UNSETTLED
     else:
         return UNSETTLED
+    _ease(eq, wk, course)
     arm(eq, wk, course)
     known = watch.remembered[modes_number(eq, wk) % REMEMBERED]
     course.step = min(known, course.largest) if known > 0.0 else first_step(eq, course, now)
@@ -463,6 +464,17 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
         write_now(eq, wk, course)
         return STOPPED
     return EVENTS_FULL if course.log.count + 4 * watch.taken.shape[0] >= course.log.t.shape[0] else REACHED
+
+
+@compiled
+def _ease(eq, wk, course):
+    """What was found admissible is: where several hold the same thing, the motion may share it a little differently."""
+    watch = course.watch
+    if course.choice.involved.shape[0] > 0:
+        look_at(eq, wk, course, course.now)
+        for c in range(watch.slack.shape[0]):
+            if eq.hybrids.toucher[c] >= 0 and watch.near[c] <= 0.0 and _inside_mode(eq, wk, c):
+                watch.slack[c] -= 1.01 * watch.near[c]
 
 
 @piece
