@@ -56,6 +56,8 @@ from kempe.solvers.vectors import copy
 TOGETHER = 2e-13
 #: A sequence of switches ends in its limit where less than this fraction of the run is left of it.
 NEGLIGIBLE = 1e-11
+#: Flights lower than about this share of a gap's size are lost in the rounding of positions: they are over.
+FLAT = 2e-14
 #: So many instants of switching without progress are chattering; so often modes may change at one instant.
 CHATTER, ROUNDS = 200, 100
 #: How far a guard may lie from its cubic, in units of what its second rates disagree by (the quintic through them
@@ -552,7 +554,10 @@ def _call_for_choice(eq, course, c):
     """Note down what the guard of a touching element says; what it does is chosen with all others."""
     h, touches, choice, e = eq.hybrids, eq.touches, course.choice, eq.hybrids.toucher[c]
     if h.source[c] == touches.open[e] and touches.normal[e] >= 0:
-        choice.meets[e], choice.plastic[e] = 1, int(_accumulates(h, course, c))
+        watch, G = course.watch, course.watch.taken.shape[0]
+        ends = _accumulates(h, course, c)
+        flat = watch.interval[c] * abs(watch.near[G + c]) < FLAT * eq.row_scale[touches.normal[e]]
+        choice.meets[e], choice.plastic[e] = 1, int(ends or flat)
     elif h.target[c] == touches.open[e] and touches.normal[e] >= 0:
         choice.parts[e] = 1
     elif h.source[c] == touches.closed[e]:
