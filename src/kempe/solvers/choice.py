@@ -78,6 +78,7 @@ class Choice(Frame):
     at_rest: Ints  # 1 where its rate is zero, so that y decides
     state: Ints
     best: Ints
+    spare: Ints
     J: FloatRows
     motion: FloatRows  # accelerations by its multiplier
     carried: FloatRows  # multipliers of all rows by its multiplier
@@ -134,7 +135,7 @@ def new_choice(eq: Equations) -> Choice:
         "mode",
         "option",
     )
-    channel_ints = ("touch", "row", "is_normal", "allowed", "at_rest", "state", "best", "poisson")
+    channel_ints = ("touch", "row", "is_normal", "allowed", "at_rest", "state", "best", "spare", "poisson")
     reals = (
         "y0",
         "y",
@@ -467,6 +468,13 @@ def judge(eq: Equations, wk: Work, choice: Choice) -> float:
 
 
 @compiled
+def _start_afresh(choice):
+    """Forces of nothing, but on the side of those that press."""
+    for c in range(choice.count):
+        choice.lam[c] = -1e-30 if choice.is_normal[c] > 0 else 0.0
+
+
+@compiled
 def _overload(eq, wk, choice):
     """How far the most heavily loaded of the sticking channels is loaded, as a share of what it can hold; how many."""
     worst, many = 0.0, 0
@@ -496,8 +504,7 @@ def _share(eq: Equations, wk: Work, choice: Choice) -> float:
         for c in range(choice.count):
             if choice.is_normal[c] == 0:
                 choice.weight[c] = max(choice.weight[c] / max(largest, 1e-300), LEAST_SHARE)
-        for c in range(choice.count):  # (shares are those of what is found from nothing)
-            choice.lam[c] = 0.0
+        _start_afresh(choice)  # (shares are those of what is found from nothing)
         worst = judge(eq, wk, choice)
     return worst
 
@@ -587,12 +594,6 @@ def _first_options(choice):
 
 
 @compiled
-def _start_afresh(choice):
-    for c in range(choice.count):
-        choice.lam[c] = 0.0
-
-
-@compiled
 def _slipping(choice):
     """How many channels slide or are open although they might be held."""
     total = 0
@@ -646,40 +647,66 @@ def find(eq: Equations, wk: Work, choice: Choice) -> int:
 
 
 @piece
-def is_alone(eq: Equations, wk: Work, choice: Choice) -> int:
-    """Whether the state at hand is the only admissible one, as far as all can be gone through; it is left as it is.
+def prefer(eq: Equations, wk: Work, choice: Choice) -> int:
+    """Whether the state at hand is the only admissible one, as far as all can be gone through.
 
-    Sliding from rest is judged with the friction of sticking here: that a joint at rest could go on sliding with less
-    friction is no choice.
+    Of several the one with the least forces is taken: where friction makes a contact press itself the harder the more
+    it presses, that is the one which is stable. Sliding from rest is judged with the friction of sticking here: that a
+    joint at rest could go on sliding with less friction is no choice.
     """
     K, states = choice.count, _states(choice)
     if states > LOOKED_THROUGH or states < 2.0:
         return 1
     for c in range(K):
-        choice.best[c] = choice.state[c]
+        choice.best[c], choice.spare[c] = choice.state[c], choice.state[c]
         choice.phase[c] = choice.lam[c]
-        choice.residual[c] = 0.0
-    alone, first = 1, True
+    alone, least, first = 1, np.inf, True
     choice.static = 1
     _first_options(choice)
     while True:
         _start_afresh(choice)
         if judge(eq, wk, choice) <= 0.0:
-            if first:
-                first = False
-                for c in range(K):
+            forces = 0.0
+            for c in range(K):
+                forces += (choice.lam[c] * choice.unit[c]) ** 2
+                if first:
                     choice.before[c] = choice.y[c]
-            else:
+                elif abs(choice.y[c] - choice.before[c]) > 1e-6 * choice.size[c] * choice.unit[c]:
+                    alone, choice.several_touch = 0, choice.touch[c]
+            first = False
+            if forces < 0.999 * least:
+                least = forces
                 for c in range(K):
-                    if abs(choice.y[c] - choice.before[c]) > 1e-6 * choice.size[c] * choice.unit[c]:
-                        alone = 0
-                        choice.several_touch = choice.touch[c]
-        if alone == 0 or not _next_options(choice):
+                    choice.spare[c] = choice.state[c]
+        if not _next_options(choice):
             break
     choice.static = 0
+    if alone == 0:
+        for c in range(K):
+            choice.state[c] = choice.spare[c]
+        _start_afresh(choice)
+        if judge(eq, wk, choice) <= 0.0:
+            return 0
     for c in range(K):
         choice.state[c] = choice.best[c]
         choice.lam[c] = choice.phase[c]
     loads(eq, wk, choice)
     _rates(choice)
     return alone
+
+
+@piece
+def weakest(eq: Equations, wk: Work, choice: Choice) -> int:
+    """The touching element next to whose present state forces are not determined, or -1 where they all are."""
+    solve_state(eq, wk, choice)
+    found, least = -1, 1e-3
+    for c in range(choice.count):
+        if choice.state[c] in (FORWARD, BACKWARD):
+            n = choice.normal_of[choice.touch[c]]
+            _row_of_friction(eq, wk, choice, c)
+            own = choice.matrix[c, c]
+            if n >= 0:  # what a normal force does to its own gap, with the friction it makes
+                own = (choice.A[n, n] - choice.matrix[c, n] * choice.A[n, c]) / choice.A[n, n]
+            if own < least:
+                found, least = choice.touch[c], own
+    return found
