@@ -260,7 +260,9 @@ def exudyn_ways(problem: Problem) -> Iterator[Way]:
         if problem.name == "balls in a box":
             for frequency in FREQUENCIES:
                 words = f"{method}, limit stops of {frequency:g} rad/s"
-                yield Way(words, partial(_exudyn, exu, _Box(frequency), method, problem), _impact_steps(problem, frequency))
+                yield Way(
+                    words, partial(_exudyn, exu, _Box(frequency), method, problem), _impact_steps(problem, frequency)
+                )
             continue
         alone = problem.name == "block on a spring"
         friction = (given.FRICTION * given.MASS * GRAVITY,) if alone else given.TORQUES
