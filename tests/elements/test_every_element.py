@@ -446,6 +446,20 @@ def smooth_circles(d: Drawing) -> Any:
     return m, m.circle_contact("J", a, b, radii=(0.2 * d.scale, 0.3), restitution=0.8)
 
 
+@example(el.LooseRevolute)
+def revolute_with_backlash(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    places = {"on_i": (0.1 * d.scale, 0.0), "on_j": (0.3 * d.scale, 0.0)}
+    return m, m.revolute("J", a, b, **places, backlash=2.0 * d.scale, friction=0.2, radius=0.1)
+
+
+@example(el.PointLineContact)
+def corner_of_a_slider_with_backlash(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    guide = m.translational("J", a, b, axis=d.along(0.6, 0.8), backlash=0.01, length=0.2 * d.scale, width=0.1)
+    return m, guide.corners[3]
+
+
 @example(el.Stop)
 def stop(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)

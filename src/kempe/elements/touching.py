@@ -251,7 +251,7 @@ class Touching(Element):
         return {"gap": "length", "normal": "force", "friction": "force", "slip": "velocity"}
 
     def row_kinds(self) -> Mapping[str, str]:
-        return dict.fromkeys((NORMAL, STICK), "length")
+        return {row: "length" for row in (NORMAL, STICK) if row in self.rows}
 
 
 def restitution_of(value: Any, what: str) -> Number:
