@@ -88,6 +88,7 @@ class Machine:
         self._numbers = self.course.snapshot()
         self._rates = {names[1]: k for k, names in enumerate(system.names)}
         self.redundant: list[int] = []
+        self.first_modes: dict[str, str] = {}
         self.parameters = system.model.parameter_vector(None)
 
     # --- the start -------------------------------------------------------------------------------------------------
@@ -106,6 +107,7 @@ class Machine:
         code = begin(self.eq, self.wk, self.course)
         if code not in (co.REACHED, co.EVENTS_FULL):
             raise ConvergenceError(explain(self, code))
+        self.first_modes = self.modes()
         with self._let_loose():
             self._weigh_pivots()
             self._check_branch()
@@ -249,6 +251,12 @@ class Machine:
         given, wanted = np.flatnonzero(self.start.is_given), self.start.given
         changed = {names[k][1]: float(v[k] - wanted[k]) for k in given if abs(v[k] - wanted[k]) > limit * scale[k]}
         return InitialConditions(pose_of(self.system, drawn, q, v), moved, changed)
+
+    def modes(self) -> dict[str, str]:
+        """The present mode of each element that switches."""
+        elements = [self.system.elements[k] for k in self.system.dynamics.hybrid]
+        present = self.wk.x[self.eq.hybrids.mode_at].astype(int)
+        return {e.name: e.modes[mode] for e, mode in zip(elements, present, strict=True) if e.modes}
 
     # --- settings --------------------------------------------------------------------------------------------------
 
