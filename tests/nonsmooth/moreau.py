@@ -3,18 +3,20 @@
 It shares nothing with Kempe. Bodies have coordinates (x, y, angle). One step of length h (Moreau 1988; Acary and
 Brogliato 2008, chapter 10) goes by half a step with the old velocity, solves there for all impulses P of the step,
 
-    M (v+ - v) = h f + W P,      u = W^T v+,
+    M (v+ - v) = h f + W P,      u = U^T v+,
     joints:     u = prescribed rate,
     contacts:   0 <= P_n  orthogonal to  u_n + e u_n- >= 0      (where the gap is closed),
     friction:   |P_t| <= mu N,  P_t = -mu N sign(u_t) where it slides,
 
 and goes on by half a step with the new velocity. N are the impulses that press: of a contact its own, of a pin the
-length of its two, of a guide that of its one or two pads. Positions are then brought back to the joints. Nothing is
-located, no mode is kept: the error is in proportion to the step, and that is the point of it.
+length of its two, of a guide that of its one or two pads. W are the directions of all rows in the middle of the step,
+U those at its end (by extrapolation), so that smooth motions are off by the square of the step only. Positions are then
+brought back to the joints. Nothing is located, no mode is kept: impacts are off by as much as a step, and that is the
+point of it.
 
 The one-step problem is solved by Newton's method on the projected equations (Alart and Curnier 1991), from the
-last step's impulses; where that fails, friction is raised from zero by degrees; where that fails too, by projected
-Gauss-Seidel sweeps and Newton's method behind them.
+last step's impulses; where that fails, friction is raised from zero by degrees; where that fails too, as a sequence of
+least squares with bounds, by projected Gauss-Seidel sweeps, and by Newton's method behind them.
 
 An impact with friction is followed by small impulses (``_impact``): normal velocities go to their end in even parts,
 and friction answers each part.
@@ -24,6 +26,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from one_step import Problem, Unit, Unsolved, renumbered
@@ -90,6 +93,14 @@ class Bodies:
         return Stepper(self, end / steps).run(steps, every)
 
 
+class Seen(NamedTuple):
+    """A step's geometry: the mobility U^T M^-1 W, and its two sides."""
+
+    G: np.ndarray
+    U: np.ndarray
+    W: np.ndarray
+
+
 class Stepper:
     """A mechanism on its way."""
 
@@ -113,6 +124,8 @@ class Stepper:
         self.sliding = [0] * len(self.units)
         self.closed = [False] * len(self.normals)
         self.deepest, self.unsolved = 0.0, 0
+        self.swing: Any = 0.0
+        self.mean = self.v
 
     def _units(self) -> None:
         row = 0
@@ -158,7 +171,7 @@ class Stepper:
         return W, [look[0] for look in looks]
 
     def _forces(self, pose: Pose, t: float) -> np.ndarray:
-        m = self.m
+        m, self.mean = self.m, self.v + self.swing
         f = np.zeros(3 * self.n)
         f[0::3], f[1::3] = m.gravity[0] * self.masses[0::3], m.gravity[1] * self.masses[1::3]
         for spring in m.springs:
@@ -191,12 +204,12 @@ class Stepper:
         return f
 
     def _spin(self, body: int) -> float:
-        return 0.0 if body == GROUND else float(self.v[3 * body + 2])
+        return 0.0 if body == GROUND else float(self.mean[3 * body + 2])
 
     def _speed(self, pose: Pose, body: int, p: Vector) -> tuple[float, float]:
         if body == GROUND:
             return 0.0, 0.0
-        vx, vy, w = self.v[3 * body : 3 * body + 3].tolist()
+        vx, vy, w = self.mean[3 * body : 3 * body + 3].tolist()
         return vx - w * (p[1] - pose.y[body]), vy + w * (p[0] - pose.x[body])
 
     # --- a step -------------------------------------------------------------------------------------------------------
@@ -207,6 +220,7 @@ class Stepper:
         middle = self.q + 0.5 * h * self.v
         pose = Pose(middle)
         W, gaps = self._jacobian(pose)
+        U = self._jacobian(Pose(self.q + h * self.v))[0]
         rates = np.zeros(self.rows)
         row = 0
         for joint, size in zip(self.m.joints, self.size, strict=True):
@@ -214,31 +228,33 @@ class Stepper:
                 rates[row] = joint.law(self.t + h)[1]
             row += size
         pushed = self.inverse * (h * self._forces(pose, self.t + 0.5 * h))
-        before = W @ self.v
+        before = U @ self.v
         active = [k for k, gap in enumerate(gaps) if gap <= 0.0]
-        typical = float(np.abs(W @ pushed).max(initial=0.0)) + 1e-12
+        typical = float(np.abs(U @ pushed).max(initial=0.0)) + 1e-12
         fast = [k for k in active if before[self.normals[k]] < -FAST * typical]
-        G = (W * self.inverse) @ W.T
+        G = (U * self.inverse) @ W.T
         for unit in self.units:  # more of them may stick than the mechanism has freedoms
             G[unit.row, unit.row] *= 1 + COMPLIANCE
+        seen = Seen(G, U, W)
         if fast and (self.units or len(fast) > 1):
             slow = [k for k in active if k not in fast]
-            v = self._solve(G, W, self.v + pushed, rates, slow)
+            v = self._solve(seen, self.v + pushed, rates, slow)
             self._keep_modes()
-            v = self._impact(G, W, v, rates, active)
+            v = self._impact(seen, v, rates, active)
         else:
             for k in active:
                 n = self.normals[k]
                 rates[n] = -self.m.contacts[k].restitution * min(before[n], 0.0)
-            v = self._solve(G, W, self.v + pushed, rates, active)
+            v = self._solve(seen, self.v + pushed, rates, active)
             self._keep_modes()
+        self.swing = 0.0 if fast else 0.5 * (v - self.v)
         self.v = v
         self.q = middle + 0.5 * h * v
         self.t += h
         self.closed = [k in active and self.P[n] > 0.0 for k, n in enumerate(self.normals)]
         self._project(W, G)
 
-    def _solve(self, G: np.ndarray, W: np.ndarray, v: np.ndarray, rates: np.ndarray, active: list[int]) -> np.ndarray:
+    def _solve(self, seen: Seen, v: np.ndarray, rates: np.ndarray, active: list[int]) -> np.ndarray:
         """New velocities; impulses are left in P. What sticks has its static coefficient, what slides its other one."""
         contacts = [self.normals[k] for k in active]
         at = [k for k, unit in enumerate(self.units) if unit.contact < 0 or unit.contact in active]
@@ -250,7 +266,7 @@ class Stepper:
         small = np.full(self.rows, -1)
         small[used] = np.arange(len(used))
         units = [renumbered(unit, small) for unit in units]
-        free = W @ v
+        G, free = seen.G, seen.U @ v
         static = [self.stuck[k] for k in at]
         for _ in range(6):
             mu = [u.friction.largest if s else u.friction.kinetic for u, s in zip(units, static, strict=True)]
@@ -285,7 +301,7 @@ class Stepper:
         self.P = np.zeros(self.rows)
         self.P[used] = P
         self._slips = dict(zip(at, slip, strict=True))
-        return v + self.inverse * (W.T @ self.P)
+        return v + self.inverse * (seen.W.T @ self.P)
 
     @staticmethod
     def _slip(P: np.ndarray, u: np.ndarray, unit: Unit, mu: float) -> int:
@@ -302,10 +318,10 @@ class Stepper:
             if slip:
                 self.sliding[k] = slip
 
-    def _impact(self, G: np.ndarray, W: np.ndarray, v: np.ndarray, rates: np.ndarray, active: list[int]) -> np.ndarray:
+    def _impact(self, seen: Seen, v: np.ndarray, rates: np.ndarray, active: list[int]) -> np.ndarray:
         """An impact in small parts: normal velocities go evenly to minus e times what they were, if no energy comes."""
         parts = max(16, round(0.02 / self.h))
-        begin = W @ v
+        begin = seen.U @ v
         approach = {k: min(begin[self.normals[k]], 0.0) for k in active}
         energy = float(v @ (self.masses * v))
         given = [unit.given for unit in self.units]
@@ -315,7 +331,7 @@ class Stepper:
         for part in range(1, parts + 1):
             for k, u in approach.items():
                 rates[self.normals[k]] = u * (1 - (1 + self.m.contacts[k].restitution) * part / parts)
-            after = self._solve(G, W, v, rates, active)
+            after = self._solve(seen, v, rates, active)
             now = float(after @ (self.masses * after))
             if now > energy * (1 + 1e-9) and now > least:
                 break

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from rigid import Friction
+from scipy.optimize import lsq_linear
 
 CONVERGED = 1e-11
 
@@ -117,6 +118,33 @@ class Problem:
                 P[r] = min(max(z, -bound), bound)
         return P
 
+    def bounded(self, P: np.ndarray, most: int = 60) -> np.ndarray | None:
+        """With friction's bounds held, impulses are a least-squares problem with bounds: until the bounds agree."""
+        nb = self.joints
+        inner = self.contacts + [unit.row for unit in self.units]
+        B, C = self.G[:nb, :nb], self.G[np.ix_(inner, range(nb))]
+        back = np.linalg.solve(B, np.column_stack([self.G[np.ix_(range(nb), inner)], self.free[:nb] - self.rates[:nb]]))
+        A = self.G[np.ix_(inner, inner)] - C @ back[:, :-1]
+        A = 0.5 * (A + A.T)
+        asked = np.array([*(self.rates[r] for r in self.contacts), *(unit.speed for unit in self.units)])
+        c = self.free[inner] - C @ back[:, -1] - asked
+        size = np.sqrt(np.maximum(np.diag(A), 1e-9 / self.weight[inner]))  # a joint that a motor turns has no mobility
+        values, vectors = np.linalg.eigh(A / np.outer(size, size))
+        root = np.sqrt(np.maximum(values, 1e-11))
+        L = (root[:, None] * vectors.T) * size
+        target = -(vectors.T @ (c / size)) / root
+        k = len(self.contacts)
+        for _ in range(most):
+            limit = np.array([mu * unit.pressed(P)[0] + 1e-30 for unit, mu in zip(self.units, self.mu, strict=True)])
+            low, high = np.r_[np.zeros(k), -limit], np.r_[np.full(k, np.inf), limit]
+            x = lsq_linear(L, target, (low, high), method="bvls").x
+            new = np.zeros_like(P)
+            new[inner], new[:nb] = x, -back[:, -1] - back[:, :-1] @ x
+            if np.abs(new - P).max() <= 1e-9 * np.abs(new).max():
+                return new
+            P = new
+        return None
+
     def solved(self, guess: np.ndarray) -> np.ndarray:
         """The impulses, by one means after the other."""
         for start in (guess, np.zeros_like(guess)):
@@ -131,7 +159,10 @@ class Problem:
             found = nearer
         else:
             return found
-        for most in (30, 300, 2000):
+        bounded = self.bounded(guess)
+        if bounded is not None:
+            return bounded
+        for most in (30, 300):
             found = self.sweeps(guess, most)
             polished = self.newton(found)
             if polished is not None:

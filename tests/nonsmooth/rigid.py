@@ -188,7 +188,7 @@ class Circles:
         sign = -1.0 if self.inside else 1.0
         nx, ny, px, py = sign * ex, sign * ey, ax + self.radii[0] * ex, ay + self.radii[0] * ey
         gap = self.radii[0] - self.radii[1] - distance if self.inside else distance - sum(self.radii)
-        return gap, (self.i, self.j, nx, ny, px, py, 0.0), (self.i, self.j, ny, -nx, px, py, 0.0)
+        return gap, (self.i, self.j, nx, ny, px, py, 0.0), (self.i, self.j, -ey, ex, px, py, 0.0)
 
 
 @dataclass(frozen=True)

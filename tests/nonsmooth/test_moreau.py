@@ -38,7 +38,7 @@ def test_a_block_thrown_up_an_incline_stops_and_stays_or_comes_back():
     held = block_on_incline(slope, Friction(mu, static=0.6), -3.0).run(1.0, 400)
     assert abs(held.q[-1, 0] + 4.5 / up) < 1e-2
     assert held.modes["guide"][-1] == "stick"
-    assert np.ptp(held.q[-100:, 0]) < 1e-12
+    assert np.ptp(held.q[-100:, 0]) < 1e-9
 
 
 def test_a_mass_on_a_spring_stops_where_it_should():
