@@ -14,6 +14,7 @@ import pytest
 
 import kempe as kp
 from kempe import elements as el
+from kempe.elements.contacts import RigidContact, SurfaceContact
 from kempe.elements.curves import Contact
 from kempe.simulation.posing import Posed
 from kempe.system.families import Family, family_of
@@ -379,6 +380,97 @@ def counted_angle(d: Drawing) -> Any:
     return m, m.elements["J"]
 
 
+@example(el.Revolute)
+def revolute_with_friction(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.revolute("J", a, b, at=d(0.8, 0.2), friction=0.3, radius=0.1 * d.scale)
+
+
+@example(el.Revolute)
+def revolute_of_bars_with_friction(d: Drawing) -> Any:
+    m, first, second = bars(d)
+    return m, m.revolute("J", first, second, at=d(1.0, 0.1), friction=kp.Coulomb(0.3, 0.4), radius=0.1 * d.scale)
+
+
+@example(el.Translational)
+def translational_with_friction(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.translational("J", a, b, axis=d.along(0.6, 0.8), friction=0.3, length=0.2 * d.scale)
+
+
+@example(el.PinInSlot)
+def pin_in_slot_with_friction(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.pin_in_slot("J", a, b, at=d(0.9, 0.4), axis=d.along(0.3, 1.0), friction=kp.Coulomb(0.1 * d.scale))
+
+
+@example(el.Revolute)
+def revolute_with_bristles(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.revolute("J", a, b, at=d(0.8, 0.2), friction=kp.LuGre(0.2, 0.3, 0.1, 1e5 * d.scale), radius=0.1)
+
+
+@example(el.PointLineContact)
+def point_on_a_line(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.point_line_contact("J", a, b, axis=d.along(0.6, 0.8), at=d(0.5, 0.5), restitution=0.3 * d.turn**2)
+
+
+@example(el.PointLineContact)
+def point_on_a_line_with_friction(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.point_line_contact("J", a, b, on_j=(0.1 * d.scale, 0.0), friction=0.3, law="poisson")
+
+
+@example(el.CircleLineContact)
+def wheel_on_a_line(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.circle_line_contact("J", a, b, radius=0.2 * d.scale, axis=d.along(0.6, 0.8), friction=0.3)
+
+
+@example(el.CircleContact)
+def circles(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.circle_contact("J", a, b, radii=(0.2 * d.scale, 0.3), on_j=(0.1 * d.scale, 0.0), friction=0.3)
+
+
+@example(el.CircleContact)
+def circle_in_a_ring(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.circle_contact("J", a, b, radii=(2.0 * d.scale, 0.3), inside=True, friction=0.3)
+
+
+@example(el.CircleContact)
+def smooth_circles(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.circle_contact("J", a, b, radii=(0.2 * d.scale, 0.3), restitution=0.8)
+
+
+@example(el.Stop)
+def stop(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.stop("J", kp.distance(a, b), 0.5 * d.scale, side="above", restitution=0.4)
+
+
+@example(el.Friction)
+def friction(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    return m, m.friction("J", kp.angle(a, b), friction=0.4, normal=2.0 * d.scale)
+
+
+@example(el.Friction)
+def friction_under_the_load_of_a_joint(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    pin = m.revolute("pin", a, b, at=d(0.8, 0.2))
+    return m, m.friction("J", kp.distance(a, b), friction=0.4 * d.scale, normal=pin)
+
+
+@example(el.Friction, world=True)
+def friction_on_a_moving_belt(d: Drawing) -> Any:
+    m, a, _, _ = bodies(d)
+    return m, m.friction("J", a.x, friction=kp.Coulomb(0.2, 0.3), normal=lambda t: 2.0 + t, speed=0.3 * d.scale)
+
+
 @example(el.SystemEquations, world=True)
 def equations(d: Drawing) -> Any:
     m = kp.Equations(
@@ -400,7 +492,7 @@ def subclasses(cls: type) -> Iterator[type]:
 def test_every_element_has_an_example() -> None:
     with_constraints = {
         c for c in subclasses(el.Element) if c.phi is not el.Element.phi and c.__module__.startswith("kempe.")
-    } - {Contact}
+    } - {Contact, el.Touching, RigidContact, SurfaceContact}
     assert {e.of for e in EXAMPLES.values()} == with_constraints
 
 
@@ -418,6 +510,7 @@ class Placed:
         self.k = system.elements.index(self.element)
         self.family: Family = system.families[self.k]
         self.rows, self.columns = system.rows_of[self.k], system.q_of[self.k]
+        posed.x[self._conditions()] = 1.0  # all rows in force
         rng = np.random.default_rng(zlib.crc32(name.encode()))
         self.q = posed.drawn + 0.1 * drawing.scale * rng.uniform(-1, 1, system.n)
         self.t = 0.37
@@ -434,6 +527,11 @@ class Placed:
         own = self.columns
         self.hessian = np.block([[H[np.ix_(own, own)], H_t[own][:, None]], [H_t[own][None, :], np.array([[H_tt]])]])
         self.inputs = posed.x[system.x_at[self.k] : system.x_at[self.k + 1]].copy()
+
+    def _conditions(self) -> list[int]:
+        """Where the inputs say of rows that are not always in force whether they are."""
+        first = self.system.x_at[self.k] + self.family.at["z"] + 1 + len(self.family.latches)
+        return [int(first) + k for k in range(len(self.element.conditional_rows()))]
 
     @property
     def gradient(self) -> np.ndarray:
@@ -499,7 +597,7 @@ def test_derivatives_against_reverse_differentiation(placed: Placed) -> None:
     f, reverse = placed.family, {"allow_forward": False}
     z = ca.vertcat(f.q, f.t)
     gradient = ca.jacobian(f.phi, z, reverse)
-    hessian = ca.jacobian(gradient.T @ f.lam, z, reverse)
+    hessian = ca.jacobian(gradient.T @ f.own, z, reverse)
     numbers = ca.jacobian(f.phi, f.p, reverse)
     along = ca.vertcat(f.v, 1)
     gamma = -ca.vertcat(*[along.T @ ca.jacobian(gradient[k, :], z, reverse) @ along for k in range(f.n_rows)])

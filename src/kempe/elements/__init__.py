@@ -1,11 +1,22 @@
 """The catalogue: parts, joints, drivers, forces. One class per element, its data and its equations."""
 
 from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, check_name, trace
+from kempe.elements.contacts import CircleContact, CircleLineContact, PointLineContact, Stop
 from kempe.elements.curves import CamFlat, CamRoller, Curve, CurveContact, PointOnCurve, curve, curve_through, polar
 from kempe.elements.drivers import Driver, PointDriver
 from kempe.elements.equations import SystemEquations
 from kempe.elements.events import Event
 from kempe.elements.forces import Bushing, Force, Spring, SpringDamper, Torque, TorsionSpring
+from kempe.elements.friction import (
+    LAWS,
+    Coulomb,
+    FrictionLaw,
+    LuGre,
+    ModifiedCoulomb,
+    RooneyDeravi,
+    Stribeck,
+    Threlfall,
+)
 from kempe.elements.joints import (
     Belt,
     Coupler,
@@ -54,11 +65,14 @@ from kempe.elements.parts import (
     PointMass,
 )
 from kempe.elements.quantities import Quantity, angle, distance
+from kempe.elements.rubbing import Friction
 from kempe.elements.stops import BumpStop
 from kempe.elements.tables import Table, table
+from kempe.elements.touching import Touch, Touching
 from kempe.elements.user import AngleCoordinate, UserConstraint, UserForce
 
 __all__ = [
+    "LAWS",
     "AngleCoordinate",
     "Bar",
     "Belt",
@@ -68,8 +82,11 @@ __all__ = [
     "CamFlat",
     "CamRoller",
     "Carrier",
+    "CircleContact",
+    "CircleLineContact",
     "Component",
     "Coordinate",
+    "Coulomb",
     "Coupler",
     "Curve",
     "CurveContact",
@@ -78,6 +95,8 @@ __all__ = [
     "Event",
     "Field",
     "Force",
+    "Friction",
+    "FrictionLaw",
     "Gear",
     "Gravity",
     "Ground",
@@ -87,26 +106,35 @@ __all__ = [
     "Law",
     "Link",
     "Load",
+    "LuGre",
     "Marker",
+    "ModifiedCoulomb",
     "Number",
     "Parameter",
     "Part",
     "PinInSlot",
     "Point",
     "PointDriver",
+    "PointLineContact",
     "PointMass",
     "PointOnCurve",
     "Quantity",
     "RackAndPinion",
     "Revolute",
     "RigidLink",
+    "RooneyDeravi",
     "Spring",
     "SpringDamper",
+    "Stop",
+    "Stribeck",
     "Switch",
     "SystemEquations",
     "Table",
+    "Threlfall",
     "Torque",
     "TorsionSpring",
+    "Touch",
+    "Touching",
     "Translational",
     "UserConstraint",
     "UserForce",

@@ -24,6 +24,7 @@ from kempe.elements.planar import Placed, column, cross, perpendicular
 from kempe.elements.quantities import as_marker
 from kempe.elements.stops import OneSided
 from kempe.elements.tables import table
+from kempe.elements.touching import restitution_of
 from kempe.errors import ModelError
 
 
@@ -138,11 +139,9 @@ class Contact(Element):
             )
         if not isinstance(lift_off, (bool, np.bool_)):
             raise ModelError(f"{what}: lift_off must be True or False, not {shown(lift_off)}")
-        bounce = not_negative(restitution, f"{what}: restitution")
+        bounce = restitution_of(restitution, what)
         if not lift_off and (isinstance(bounce, ca.SX) or bounce != 0.0):
             raise ModelError(f"{what}: a restitution needs lift_off=True: without it the contact never opens")
-        if not isinstance(bounce, ca.SX) and bounce > 1.0:
-            raise ModelError(f"{what}: a restitution is between 0 and 1, not {bounce:g}")
         if start is None:
             start = _nearest(base, profile, target)
         contact = Coordinate(f"{name} s", number(start, f"{what}: start"), owner=self, scale=profile.scale)

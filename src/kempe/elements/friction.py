@@ -1,38 +1,247 @@
-"""Laws of friction: what resists sliding, as a share of the normal force."""
+"""Laws of friction: what resists sliding, as a share of the normal force.
+
+``Coulomb`` sticks exactly: surfaces at rest are held by a constraint. The others are smooth: forces that depend on the
+sliding velocity alone, or, in LuGre's law, on the deflection of bristles too. They creep where Coulomb's law holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+import inspect
+from collections.abc import Callable, Hashable, Iterable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
+import casadi as ca
+
+from kempe.calling import suggestion
 from kempe.elements.base import Field, Source
-from kempe.elements.numbers import Number, evaluate, not_negative
+from kempe.elements.numbers import Number, evaluate, not_negative, positive, shown, unless_zero, vector
 from kempe.errors import ModelError
 
 
-class Coulomb(Field):
-    """Dry friction: sliding it is ``kinetic`` times the normal force, sticking at most ``static`` times (10.1, 10.2).
-
-    Without ``static`` both coefficients are the same.
-    """
+class FrictionLaw(Field):
+    """A law of friction with its numbers; those that are None have no term in the equations."""
 
     #: Whether it sticks: surfaces at rest hold exactly, by a constraint.
-    sticks = True
+    sticks: ClassVar[bool] = False
+    #: Whether it has bristles, whose deflection is a state.
+    bristles: ClassVar[bool] = False
 
-    def __init__(self, kinetic: Any, static: Any = None) -> None:
-        self.kinetic = not_negative(kinetic, "Coulomb friction: kinetic")
-        self.static = self.kinetic if static is None else not_negative(static, "Coulomb friction: static")
-        below = evaluate([self.static])[0] < evaluate([self.kinetic])[0]
-        if below:
-            raise ModelError("Coulomb friction: the static coefficient must not be below the kinetic one")
+    def __init__(self, **numbers: Number | None) -> None:
+        self.numbers = numbers
+
+    @classmethod
+    def word(cls) -> str:
+        """What a file calls it."""
+        return next(word for word, law in LAWS.items() if law is cls)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The arguments it is made with again."""
+        return {key: value for key, value in self.numbers.items() if value is not None}
+
+    def told(self) -> str:
+        return f"the law kp.{type(self).__name__}"
 
     def data(self) -> Iterable[Number]:
-        return (self.kinetic, self.static)
+        return [value for value in self.numbers.values() if value is not None]
 
     def structure(self) -> Hashable:
-        return (Coulomb,)
+        return (type(self), tuple(key for key, value in self.numbers.items() if value is not None))
 
     def symbolic(self, source: Source) -> Any:
-        kinetic, static = source.numbers([self.kinetic, self.static])
-        return SimpleNamespace(static=static, kinetic=lambda slip: kinetic)
+        names = [key for key, value in self.numbers.items() if value is not None]
+        values = dict.fromkeys(self.numbers) | dict(zip(names, source.numbers(list(self.data())), strict=True))
+        law = SimpleNamespace(viscous=None, bristles=self.bristles)
+        vars(law).update(values, share=lambda slip: self.share(law, slip))
+        return law
+
+    def share(self, law: Any, slip: Any) -> Any:
+        """The share of the normal force at a sliding velocity: of a law that sticks its size, else signed."""
+        raise NotImplementedError
+
+
+def _coefficients(what: str, kinetic: Any, static: Any) -> tuple[Number, Number | None]:
+    """The coefficients of sliding and of sticking, the second not below the first."""
+    low = not_negative(kinetic, f"{what}: kinetic")
+    high = None if static is None else not_negative(static, f"{what}: static")
+    if high is not None and evaluate([high])[0] < evaluate([low])[0]:
+        raise ModelError(
+            f"{what}: the static coefficient ({evaluate([high])[0]:g}) must not be below the kinetic one "
+            f"({evaluate([low])[0]:g})"
+        )
+    return low, high
+
+
+class Coulomb(FrictionLaw):
+    """Dry friction: sliding it is ``kinetic`` times the normal force, sticking at most ``static`` times (10.1, 10.2).
+
+    Without ``static`` both coefficients are the same. With ``stribeck``, a sliding velocity, the coefficient falls from
+    the static one to the kinetic one as sliding grows: mu_k + (mu_s - mu_k) exp(-(v/v_s)^2). ``viscous`` adds a force
+    of so much per sliding velocity, whatever the load.
+    """
+
+    sticks = True
+
+    def __init__(self, kinetic: Any, static: Any = None, *, stribeck: Any = None, viscous: Any = 0.0) -> None:
+        what = "Coulomb friction"
+        low, high = _coefficients(what, kinetic, static)
+        falls = None if stribeck is None else positive(stribeck, f"{what}: stribeck")
+        if falls is not None and high is None:
+            raise ModelError(f"{what}: with stribeck= give static= too, from which the coefficient falls")
+        super().__init__(
+            kinetic=low,
+            static=high,
+            stribeck=falls,
+            viscous=unless_zero(not_negative(viscous, f"{what}: viscous")),
+        )
+
+    def symbolic(self, source: Source) -> Any:
+        law = super().symbolic(source)
+        law.static = law.kinetic if law.static is None else law.static
+        return law
+
+    def share(self, law: Any, slip: Any) -> Any:
+        return law.kinetic if law.stribeck is None else _falling(law.kinetic, law.static, slip / law.stribeck)
+
+
+def _falling(kinetic: Any, static: Any, speed: Any) -> Any:
+    """Stribeck's curve, from the static coefficient to the kinetic one."""
+    return kinetic + (static - kinetic) * ca.exp(-(speed**2))
+
+
+def _odd(curve: Callable[[Any], Any], slip: Any) -> Any:
+    """A curve of speeds as an odd function of the velocity, whose slope at zero is the curve's."""
+    return ca.if_else(slip >= 0, curve(slip), -curve(-slip))
+
+
+class Threlfall(FrictionLaw):
+    """Smooth friction after Threlfall (1978): mu (1 - exp(-3 v/v_r)) / (1 - exp(-3)) below the speed v_r, then mu."""
+
+    def __init__(self, kinetic: Any, speed: Any) -> None:
+        what = "Threlfall's friction"
+        super().__init__(kinetic=not_negative(kinetic, f"{what}: kinetic"), speed=positive(speed, f"{what}: speed"))
+
+    def share(self, law: Any, slip: Any) -> Any:
+        def curve(v: Any) -> Any:
+            s = v / law.speed
+            return ca.if_else(s < 1, (1 - ca.exp(-3 * s)) / (1 - ca.exp(-3.0)), 1.0)
+
+        return law.kinetic * _odd(curve, slip)
+
+
+class RooneyDeravi(FrictionLaw):
+    """Friction after Rooney and Deravi (1982): in proportion to the velocity below ``speed``, mu above it."""
+
+    def __init__(self, kinetic: Any, speed: Any) -> None:
+        what = "Rooney and Deravi's friction"
+        super().__init__(kinetic=not_negative(kinetic, f"{what}: kinetic"), speed=positive(speed, f"{what}: speed"))
+
+    def share(self, law: Any, slip: Any) -> Any:
+        return law.kinetic * _odd(lambda v: ca.if_else(v < law.speed, v / law.speed, 1.0), slip)
+
+
+class ModifiedCoulomb(FrictionLaw):
+    """Smooth friction after Bai and Zhao (2013): up to mu_s at the first of two ``speeds``, down to mu_k at the second.
+
+    mu = mu_s (3 s - s^3)/2 with s = v/v_s below v_s; mu_s + (mu_k - mu_s) x^2 (3 - 2 x) with x = (v - v_s)/(v_d - v_s)
+    below v_d; mu_k above: equation (20) of the paper with its signs mended.
+    """
+
+    def __init__(self, kinetic: Any, static: Any, speeds: Any) -> None:
+        what = "modified Coulomb friction"
+        low, high = _coefficients(what, kinetic, static)
+        first, second = (positive(v, f"{what}: speeds") for v in vector(speeds, f"{what}: speeds"))
+        if evaluate([second])[0] <= evaluate([first])[0]:
+            raise ModelError(f"{what}: the second of the speeds must be above the first")
+        super().__init__(kinetic=low, static=high, first=first, second=second)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        n = self.numbers
+        return {"kinetic": n["kinetic"], "static": n["static"], "speeds": (n["first"], n["second"])}
+
+    def share(self, law: Any, slip: Any) -> Any:
+        def curve(v: Any) -> Any:
+            s, x = v / law.first, (v - law.first) / (law.second - law.first)
+            down = law.static + (law.kinetic - law.static) * x**2 * (3 - 2 * x)
+            return ca.if_else(s < 1, law.static * (3 * s - s**3) / 2, ca.if_else(x < 1, down, law.kinetic))
+
+        return _odd(curve, slip)
+
+
+class Stribeck(FrictionLaw):
+    """Smooth Stribeck friction: tanh(v/v_0) (mu_k + (mu_s - mu_k) exp(-(v/v_s)^2)), and a viscous force.
+
+    ``speed`` is v_s; ``smooth`` is v_0, a tenth of it unless given. Coulomb's law with ``stribeck`` has the same curve
+    and sticks.
+    """
+
+    def __init__(self, kinetic: Any, static: Any, speed: Any, *, smooth: Any = None, viscous: Any = 0.0) -> None:
+        what = "Stribeck friction"
+        low, high = _coefficients(what, kinetic, static)
+        falls = positive(speed, f"{what}: speed")
+        rises = falls / 10 if smooth is None else positive(smooth, f"{what}: smooth")
+        resisting = unless_zero(not_negative(viscous, f"{what}: viscous"))
+        super().__init__(kinetic=low, static=high, speed=falls, smooth=rises, viscous=resisting)
+
+    def share(self, law: Any, slip: Any) -> Any:
+        return ca.tanh(slip / law.smooth) * _falling(law.kinetic, law.static, slip / law.speed)
+
+
+class LuGre(FrictionLaw):
+    """LuGre's law (Canudas de Wit and others, 1995): bristles of a ``stiffness`` that bend, slip and are damped.
+
+    Their deflection z follows z' = v - s0 |v| z / (N g(v)) with Stribeck's curve g(v) = mu_k + (mu_s - mu_k)
+    exp(-(v/v_s)^2); the friction is s0 z + s1 z' + s2 v, s0 being ``stiffness``, s1 ``damping``, s2 ``viscous``. The
+    energy of the bristles, s0 z^2/2, is counted. ``speed`` is v_s.
+    """
+
+    bristles = True
+
+    def __init__(
+        self, kinetic: Any, static: Any, speed: Any, stiffness: Any, *, damping: Any = 0.0, viscous: Any = 0.0
+    ) -> None:
+        what = "LuGre friction"
+        low, high = _coefficients(what, kinetic, static)
+        super().__init__(
+            kinetic=low,
+            static=high,
+            speed=positive(speed, f"{what}: speed"),
+            stiffness=positive(stiffness, f"{what}: stiffness"),
+            damping=unless_zero(not_negative(damping, f"{what}: damping")),
+            viscous=unless_zero(not_negative(viscous, f"{what}: viscous")),
+        )
+        if evaluate([low])[0] == 0.0:
+            raise ModelError(f"{what}: kinetic must be above zero: bristles that bear nothing do not bend")
+
+    def share(self, law: Any, slip: Any) -> Any:
+        return _falling(law.kinetic, law.static, slip / law.speed)
+
+
+#: The laws by the words that files have for them.
+LAWS: dict[str, type[FrictionLaw]] = {
+    "coulomb": Coulomb,
+    "threlfall": Threlfall,
+    "rooney_deravi": RooneyDeravi,
+    "modified_coulomb": ModifiedCoulomb,
+    "stribeck": Stribeck,
+    "lugre": LuGre,
+}
+
+
+def as_friction(value: Any, what: str) -> FrictionLaw | None:
+    """A law of friction as it is; a coefficient as Coulomb's; None for none."""
+    if value is None or isinstance(value, FrictionLaw):
+        return value
+    laws = ", ".join(f"kp.{law.__name__}" for law in LAWS.values())
+    if isinstance(value, type) and issubclass(value, FrictionLaw):
+        takes = ", ".join(inspect.signature(value).parameters)
+        raise ModelError(f"{what}: a law has numbers of its own: write kp.{value.__name__}({takes})")
+    if isinstance(value, str):
+        near = suggestion(value, [*LAWS, *(law.__name__ for law in LAWS.values())])
+        raise ModelError(f"{what} must be a coefficient or a law ({laws}), not {shown(value)}{near}")
+    if isinstance(value, (list, tuple, dict)) or (callable(value) and not isinstance(value, ca.SX)):
+        raise ModelError(f"{what} must be a coefficient or a law ({laws}), not {shown(value)}")
+    coefficient = unless_zero(not_negative(value, what))
+    return None if coefficient is None else Coulomb(coefficient)

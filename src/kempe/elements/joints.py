@@ -10,11 +10,13 @@ import casadi as ca
 import numpy as np
 
 from kempe.elements.base import DrawnSource, Element, Positive, Source
+from kempe.elements.friction import as_friction
 from kempe.elements.links import drawn_distance
 from kempe.elements.numbers import Number, evaluate, not_negative, number, positive, unless_zero, vector
 from kempe.elements.parts import Body, Carrier, Ground, Marker, Point, as_carrier, plain
-from kempe.elements.planar import Placed, angle_beyond, cross, relative_angle
+from kempe.elements.planar import Placed, angle_beyond, cross, length_of, relative_angle
 from kempe.elements.quantities import Angle, Displacement, Distance, Quantity, as_quantity, drawn_value
+from kempe.elements.touching import Touching
 from kempe.errors import ModelError
 
 
@@ -87,23 +89,64 @@ class Joint(Element):
         return Angle(*self.markers)
 
 
-class Revolute(Joint):
-    """A pin: a point of i and a point of j coincide (eq. 2.6 of Haug, Wehage and Barman, 1981)."""
+class Revolute(Touching, Joint):
+    """A pin: a point of i and a point of j coincide (eq. 2.6 of Haug, Wehage and Barman, 1981).
 
-    rows = ("x", "y")
+    With ``friction``, a coefficient or a law, a torque mu R F resists turning: R is the pin's ``radius`` and F what it
+    bears.
+    """
 
-    def __init__(self, name: str, i: Any, j: Any, *, at: Any = None, on_i: Any = None, on_j: Any = None) -> None:
-        mi, mj = attach(f"revolute joint '{name}'", i, j, at, on_i, on_j)
-        super().__init__(name, i=mi, j=mj)
+    rows = own_rows = ("x", "y")
+
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        friction: Any = None,
+        radius: Any = None,
+    ) -> None:
+        what = f"revolute joint '{name}'"
+        mi, mj = attach(what, i, j, at, on_i, on_j)
+        law = as_friction(friction, f"{what}: friction")
+        if law is not None and radius is None:
+            raise ModelError(f"{what}: friction acts on the surface of the pin: give its radius= too")
+        if law is None and radius is not None and friction is None:
+            raise ModelError(f"{what}: a radius is that of a pin with friction: give friction= too")
+        rubbing = self._touching(name, closes=False, friction=law)
+        size = None if law is None else positive(radius, f"{what}: radius")
+        super().__init__(name, i=mi, j=mj, radius=size, **rubbing)
 
     def row_kinds(self) -> Mapping[str, str]:
         return dict.fromkeys(self.rows, "length")
 
+    def slid(self, x: Any) -> Any:
+        return x.radius * relative_angle(x.i, x.j)
+
+    def held(self, x: Any, place: Any) -> Any:
+        return x.radius * angle_beyond(x.i, x.j, place / x.radius)
+
+    def pressed(self, x: Any) -> Any:
+        return length_of(x.lam["x"], x.lam["y"])
+
     def phi(self, x: Any) -> Any:
-        return x.i.r - x.j.r
+        pinned = x.i.r - x.j.r
+        return [pinned[0], pinned[1], *self.touching_rows(x)] if self.rubs else pinned
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        """Friction as the torque it is."""
+        found = super().outputs(x)
+        return {**found, "friction": x.radius * found["friction"]} if found else {}
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {"friction": "moment", "slip": "velocity"}
 
 
-class Translational(Joint):
+class Translational(Touching, Joint):
     """A prismatic guide: j slides along an axis of i and does not turn in it.
 
     ``axis`` is a world direction in the drawn pose, ``at`` a world point of the guide line (where j is drawn if not
@@ -111,9 +154,13 @@ class Translational(Joint):
     relative angle stays as drawn unless ``angle`` gives it.
     Equations 2.8 and 2.9 of Haug, Wehage and Barman (1981) say the same with two normals of nonzero length; here
     the normal is the axis turned by a quarter, and the angle is kept exactly.
+
+    With ``friction``, a coefficient or a law, mu N resists sliding, N being the force across the guide. With a
+    ``length`` the guide bears on two pads, half of it to either side of the point of j. They bear N/2 + M/length and
+    N/2 - M/length, M being the moment about that point, and both rub: a guide loaded off its centre feels it.
     """
 
-    rows = ("normal", "rotation")
+    rows = own_rows = ("normal", "rotation")
 
     def __init__(
         self,
@@ -126,11 +173,19 @@ class Translational(Joint):
         on_i: Any = None,
         on_j: Any = None,
         angle: Any = None,
+        friction: Any = None,
+        length: Any = None,
     ) -> None:
+        what = f"translational joint '{name}'"
         if on_j is None and not isinstance(j, Marker):
             on_j = (0.0, 0.0)
-        mi, mj = attach(f"translational joint '{name}'", i, j, at, on_i, on_j, axis)
-        super().__init__(name, i=mi, j=mj, turned=kept_angle(f"translational joint '{name}'", mi, mj, angle))
+        mi, mj = attach(what, i, j, at, on_i, on_j, axis)
+        law = as_friction(friction, f"{what}: friction")
+        if friction is None and length is not None:
+            raise ModelError(f"{what}: a length is that of a guide with friction: give friction= too")
+        pads = None if law is None or length is None else positive(length, f"{what}: length")
+        rubbing = self._touching(name, closes=False, friction=law)
+        super().__init__(name, i=mi, j=mj, turned=kept_angle(what, mi, mj, angle), length=pads, **rubbing)
 
     @property
     def displacement(self) -> Displacement:
@@ -138,10 +193,21 @@ class Translational(Joint):
         return Displacement(*self.markers)
 
     def row_kinds(self) -> Mapping[str, str]:
-        return {"normal": "length", "rotation": "angle"}
+        return {**super().row_kinds(), "rotation": "angle"}
+
+    def slid(self, x: Any) -> Any:
+        return ca.dot(x.i.u, x.j.r - x.i.r)
+
+    def pressed(self, x: Any) -> Any:
+        across = x.lam["normal"]
+        if x.length is None:
+            return ca.fabs(across)
+        tipping = x.lam["rotation"] / x.length
+        return ca.fabs(across / 2 + tipping) + ca.fabs(across / 2 - tipping)
 
     def phi(self, x: Any) -> list[Any]:
-        return [ca.dot(x.i.n, x.j.r - x.i.r), angle_beyond(x.i, x.j, x.turned)]
+        guided = [ca.dot(x.i.n, x.j.r - x.i.r), angle_beyond(x.i, x.j, x.turned)]
+        return guided + self.touching_rows(x)
 
 
 def kept_angle(what: str, i: Marker, j: Marker, given: Any) -> Number:
@@ -173,27 +239,44 @@ class Weld(Joint):
         return [gap[0], gap[1], angle_beyond(x.i, x.j, x.turned)]
 
 
-class PinInSlot(Joint):
-    """A pin of j in a straight slot of i: a point of j stays on a line of i, and may turn and slide."""
+class PinInSlot(Touching, Joint):
+    """A pin of j in a straight slot of i: a point of j stays on a line of i, and may turn and slide.
 
-    rows = ("normal",)
+    With ``friction``, a coefficient or a law, mu N resists sliding, N being the force between pin and slot.
+    """
+
+    rows = own_rows = ("normal",)
 
     def __init__(
-        self, name: str, i: Any, j: Any, *, axis: Any, at: Any = None, on_i: Any = None, on_j: Any = None
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        axis: Any,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        friction: Any = None,
     ) -> None:
-        mi, mj = attach(f"pin in slot '{name}'", i, j, at, on_i, on_j, axis)
-        super().__init__(name, i=mi, j=mj)
+        what = f"pin in slot '{name}'"
+        mi, mj = attach(what, i, j, at, on_i, on_j, axis)
+        rubbing = self._touching(name, closes=False, friction=as_friction(friction, f"{what}: friction"))
+        super().__init__(name, i=mi, j=mj, **rubbing)
 
     @property
     def displacement(self) -> Displacement:
         """How far the pin is along the slot."""
         return Displacement(*self.markers)
 
-    def row_kinds(self) -> Mapping[str, str]:
-        return {"normal": "length"}
+    def slid(self, x: Any) -> Any:
+        return ca.dot(x.i.u, x.j.r - x.i.r)
 
-    def phi(self, x: Any) -> Any:
-        return ca.dot(x.i.n, x.j.r - x.i.r)
+    def pressed(self, x: Any) -> Any:
+        return ca.fabs(x.lam["normal"])
+
+    def phi(self, x: Any) -> list[Any]:
+        return [ca.dot(x.i.n, x.j.r - x.i.r), *self.touching_rows(x)]
 
 
 class Link(Joint):

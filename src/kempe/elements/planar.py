@@ -25,6 +25,12 @@ def cross(a: ca.SX, b: ca.SX) -> ca.SX:
     return a[0] * b[1] - a[1] * b[0]
 
 
+def length_of(x: Any, y: Any) -> ca.SX:
+    """The length of a vector; at length zero, where it has no direction, its derivatives are zero."""
+    squared = x * x + y * y
+    return ca.if_else(squared > 0, ca.sqrt(squared), 0.0)
+
+
 def rotate(angle: Any, a: ca.SX) -> ca.SX:
     """E(angle) a, eq. 2.2 of Haug, Wehage and Barman (1981)."""
     c, s = ca.cos(angle), ca.sin(angle)

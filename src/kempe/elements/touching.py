@@ -8,17 +8,24 @@ to choose again, and what to call what happens.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import casadi as ca
 
 from kempe.elements.base import Element, Source, Switch
+from kempe.elements.friction import FrictionLaw
+from kempe.elements.numbers import Number, evaluate, not_negative
+from kempe.elements.parts import Coordinate
+from kempe.errors import ModelError
 
 #: The rows: the gap, which is held at zero while closed, and the place along it, which is held while sticking.
 NORMAL, STICK = "normal", "stick"
 #: The modes. A contact without friction is open or closed; with friction, closed is one of the last three.
 OPEN, CLOSED, STICKS, FORWARD, BACKWARD = "open", "closed", "stick", "forward", "backward"
+#: Bristles that are bent less are straight: so they are finite where nothing presses.
+STRAIGHT = 1e-12
 #: No switch of this guard is ever met: it only says what a change of modes is called.
 NEVER = 1.0
 
@@ -27,8 +34,11 @@ NEVER = 1.0
 class Touch:
     """What the choice of modes has to know of an element, as expressions.
 
-    ``most`` is the largest friction that sticking may need, ``sliding`` that of sliding; both may depend on multipliers.
-    ``restitution`` is that of impacts, by Newton's or by Poisson's law.
+    ``most`` is the largest friction that sticking may need, ``sliding`` that of sliding; both may depend on
+    multipliers. ``restitution`` is that of impacts, by Newton's or by Poisson's law.
+
+    The loads that friction grows with are multipliers, in proportion, and perhaps given ones, which do not act at
+    impacts. So the friction of an impulse P is the limit of ``sliding`` at s P, divided by s, for large s.
     """
 
     gap: Any = 0.0
@@ -40,10 +50,11 @@ class Touch:
 
 
 class Touching(Element):
-    """An element with a gap that closes, with dry friction, or with both.
+    """An element with a gap that closes, with friction, or with both.
 
-    A subclass says which in ``closes`` and ``rubs``, calls ``_touching`` before its fields are set, and defines ``gap``,
-    ``slid``, ``pressed``, ``friction`` as far as they apply. Rows of its own come first: ``own_rows``.
+    A subclass calls ``_touching`` before its fields are set, which says whether it closes and how it rubs, and defines
+    ``gap``, ``slid``, ``pressed`` as far as they apply. Rows of its own come first: ``own_rows``. A law of friction
+    that does not stick is a force without modes.
     """
 
     #: Whether it has a gap; whether it has friction that sticks.
@@ -52,18 +63,25 @@ class Touching(Element):
     #: Rows that always hold.
     own_rows: ClassVar[tuple[str, ...]] = ()
 
-    def _touching(self, closes: bool, rubs: bool) -> None:
-        """Its rows and modes."""
-        self.closes, self.rubs = closes, rubs
-        if not closes and not rubs:
-            return
-        self.rows = (*self.own_rows, *((NORMAL,) if closes else ()), *((STICK,) if rubs else ()))
-        sliding = (STICKS, FORWARD, BACKWARD) if rubs else (CLOSED,)
-        self.modes = ((OPEN,) if closes else ()) + sliding  # type: ignore[misc]
-        self.row_modes = {NORMAL: sliding} if closes else {}  # type: ignore[misc]
-        if rubs:
+    def _touching(self, name: str, closes: bool, friction: FrictionLaw | None) -> dict[str, Any]:
+        """Its rows and modes; returns the fields of its friction."""
+        self.closes, self.rubs = closes, friction is not None and friction.sticks
+        if self.closes or self.rubs:
+            self.rows = (*self.own_rows, *((NORMAL,) if closes else ()), *((STICK,) if self.rubs else ()))
+            sliding = (STICKS, FORWARD, BACKWARD) if self.rubs else (CLOSED,)
+            self.modes = ((OPEN,) if closes else ()) + sliding  # type: ignore[misc]
+            self.row_modes = {NORMAL: sliding} if closes else {}  # type: ignore[misc]
+        if self.rubs:
             self.row_modes = {**self.row_modes, STICK: (STICKS,)}  # type: ignore[misc]
             self.latches = ("place",)  # type: ignore[misc]
+        bent = None
+        if friction is not None and friction.bristles:
+            if closes:
+                raise ModelError(
+                    f"'{name}': friction: LuGre's bristles need surfaces that stay pressed; this contact opens"
+                )
+            bent = Coordinate(f"{name} bristles", 0.0, owner=self)
+        return {"friction": friction, "bristles": bent}
 
     # --- what a subclass says ------------------------------------------------------------------------------------
 
@@ -93,7 +111,11 @@ class Touching(Element):
 
     def sliding(self, x: Any) -> Any:
         """The friction while sliding."""
-        return x.friction.kinetic(self.slip(x)) * self.pressed(x)
+        return x.friction.share(x.slip) * self.pressed(x)
+
+    def here(self, x: Any) -> dict[str, Any]:
+        """What is kept from where it begins to stick."""
+        return {"place": x.slid}
 
     def restitution(self, x: Any) -> Any:
         """The restitution of impacts."""
@@ -108,8 +130,10 @@ class Touching(Element):
 
     def view(self, source: Source) -> Any:
         x = super().view(source)
+        if x.friction is not None:
+            x.slid = self.slid(x)
+            x.slip = self.slip(x)
         if self.rubs:
-            x.slid, x.slip = self.slid(x), self.slip(x)
             x.most, x.rubbing = self.most(x), self.sliding(x)
         return x
 
@@ -128,23 +152,54 @@ class Touching(Element):
 
     def touching_rows(self, x: Any) -> list[Any]:
         """The gap and the place held."""
-        return [self.gap(x)] * self.closes + [self.held(x, x.kept["place"])] * self.rubs
+        gap = [self.gap(x)] if self.closes else []
+        return [*gap, self.held(x, x.kept["place"])] if self.rubs else gap
 
-    def rubbing_force(self, x: Any) -> Any:
-        """Sliding friction, against the sliding."""
-        if not self.rubs:
-            return 0.0
-        return x.push(x.slid, x.mode(BACKWARD, x.rubbing) - x.mode(FORWARD, x.rubbing))
+    def resistance(self, x: Any) -> Any:
+        """The friction that is a force and no constraint, on what has slid."""
+        law = x.friction
+        if self.rubs:
+            friction = x.mode(BACKWARD, x.rubbing) - x.mode(FORWARD, x.rubbing)
+            if law.viscous is not None:
+                friction -= (x.mode(FORWARD, x.slip) + x.mode(BACKWARD, x.slip)) * law.viscous
+            return friction
+        friction = -(self._bristling(x)[0] if law.bristles else law.share(x.slip) * self.pressed(x))
+        if law.viscous is not None:
+            friction -= law.viscous * x.slip
+        return x.mode(CLOSED, friction) if self.closes else friction
+
+    def _bristling(self, x: Any) -> tuple[Any, Any]:
+        """The force of bent bristles, and how fast they bend further."""
+        z, law = x.d(x.bristles), x.friction
+        borne = ca.fmax(law.share(x.slip) * self.pressed(x), STRAIGHT * law.stiffness)
+        bending = x.slip - law.stiffness * ca.fabs(x.slip) * z / borne
+        force = law.stiffness * z
+        return force if law.damping is None else force + law.damping * bending, bending
 
     def phi(self, x: Any) -> Any:
         return self.touching_rows(x)
 
     def damping(self, x: Any) -> Any:
-        return self.rubbing_force(x)
+        return 0.0 if x.friction is None else self.rubbed(x)
+
+    def rubbed(self, x: Any) -> Any:
+        """Friction. The rate of the bristles' coordinate is their deflection: what bends them is a force on it."""
+        found = x.push(x.slid, self.resistance(x))
+        if x.bristles is not None:
+            found += x.push(x.bristles, x.friction.stiffness * self._bristling(x)[1])
+        return found
+
+    @property
+    def has_inertia(self) -> bool:
+        """Bristles have energy in the place of inertia."""
+        return "bristles" in self.fields and bool(list(self.fields["bristles"].parts()))
+
+    def kinetic(self, x: Any) -> Any:
+        return x.friction.stiffness * x.d(x.bristles) ** 2 / 2
 
     def switches(self, x: Any) -> list[Switch]:
         found: list[Switch] = []
-        here = {"place": x.slid} if self.rubs else {}
+        here = self.here(x) if self.rubs else {}
         closed = (STICKS, FORWARD, BACKWARD) if self.rubs else (CLOSED,)
         if self.closes:
             gap, first = self.gap(x), closed[0]
@@ -180,3 +235,28 @@ class Touching(Element):
             rests = ca.logic_and(gap <= 0, x.d(gap) <= 0)
             mode = ca.if_else(rests, mode if self.rubs else 1.0, 0.0)
         return mode
+
+    # --- what results show -----------------------------------------------------------------------------------------
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if self.closes:
+            found |= {"gap": self.gap(x), "normal": -x.lam[NORMAL]}
+        if x.friction is not None:
+            held = x.mode(STICKS, -x.lam[STICK]) if self.rubs else 0.0
+            found |= {"friction": held + self.resistance(x), "slip": x.slip}
+        return found
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {"gap": "length", "normal": "force", "friction": "force", "slip": "velocity"}
+
+    def row_kinds(self) -> Mapping[str, str]:
+        return dict.fromkeys((NORMAL, STICK), "length")
+
+
+def restitution_of(value: Any, what: str) -> Number:
+    """A restitution: a number from 0 to 1."""
+    bounce = not_negative(value, f"{what}: restitution")
+    if evaluate([bounce])[0] > 1.0:
+        raise ModelError(f"{what}: a restitution is between 0 and 1, not {evaluate([bounce])[0]:g}")
+    return bounce

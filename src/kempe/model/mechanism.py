@@ -287,6 +287,14 @@ class MechanismModel(Model):
     point_driver = _adds(el.PointDriver)
     rack_and_pinion = _adds(el.RackAndPinion)
 
+    # --- contacts and friction ---------------------------------------------------------------------------------------
+
+    point_line_contact = _adds(el.PointLineContact)
+    circle_line_contact = _adds(el.CircleLineContact)
+    circle_contact = _adds(el.CircleContact)
+    stop = _adds(el.Stop)
+    friction = _adds(el.Friction)
+
     # --- forces ----------------------------------------------------------------------------------------------------
 
     spring = _adds(el.Spring)
