@@ -36,6 +36,8 @@ from rigid import GROUND, Contact, Guide, Joint, Load, Motor, Pin, Pose, Row, Ru
 FAST = 30.0
 #: Of friction that sticks, as a share of the mobility of its row.
 COMPLIANCE = 1e-8
+#: A slower slip is none.
+RESTS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -305,12 +307,12 @@ class Stepper:
 
     @staticmethod
     def _slip(P: np.ndarray, u: np.ndarray, unit: Unit, mu: float) -> int:
-        """Forward 1, backward -1, and 0 where it sticks."""
-        bound, r = mu * unit.pressed(P)[0], unit.row
-        if abs(P[r]) < bound * (1 - 1e-9):
+        """Forward 1, backward -1, and 0 where it sticks, or gives way to others that do."""
+        r, slip = unit.row, u[unit.row] - unit.speed
+        bound = mu * unit.pressed(P)[0]
+        if abs(P[r]) < bound * (1 - 1e-9) or (bound > 0 and abs(slip) < RESTS):
             return 0
-        against = -P[r] if bound > 0 else u[r] - unit.speed
-        return 1 if against > 0 else -1
+        return 1 if slip > 0 else -1
 
     def _keep_modes(self) -> None:
         for k, slip in self._slips.items():
