@@ -364,6 +364,10 @@ class Element(Sealed):
         """The number of the mode at the start of a motion."""
         return 0.0
 
+    def touch(self, x: Any) -> Any:
+        """How it touches, for an element whose modes are chosen together with others (``elements.touching``)."""
+        return None
+
     @property
     def has_inertia(self) -> bool:
         """Whether the element contributes kinetic energy."""

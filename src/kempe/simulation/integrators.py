@@ -9,7 +9,7 @@ import numpy as np
 from kempe.simulation.equations import IMPLICIT, with_programs
 from kempe.simulation.task import Task
 from kempe.solvers import bdf as bd
-from kempe.solvers import canonical, crossing, independent, lagrangian, radau, switching
+from kempe.solvers import canonical, crossing, independent, lagrangian, radau, selection, switching
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import newmark as nm
@@ -27,6 +27,8 @@ def connect_switching(course: co.Course) -> None:
     if len(course.watch.taken):
         course.after_step_at = address_of(switching.after_step)
         course.settle_at = address_of(switching.settle_first)
+    if len(course.choice.involved):
+        course.touch_at = address_of(selection.touch_down)
 
 
 class Integrator:

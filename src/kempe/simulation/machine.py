@@ -141,7 +141,8 @@ class Machine:
         watch = self.course.watch
         watch.fired[:] = -np.inf
         watch.interval[:] = watch.earlier[:] = np.inf
-        watch.remembered[:] = 0.0
+        watch.remembered[:] = watch.slack[:] = 0.0
+        self.eq.share[:] = 1.0
         self.course.passage.sound[:] = 0.0
         self.course.now.al[:] = 0.0
         self.redundant = []
@@ -306,8 +307,8 @@ class Machine:
         """Put the compliances of the rows in force into the linear system."""
         on = self.system.in_force(self.wk.x)
         n = self.eq.n
-        self.eq.shift[n:] = np.where(on, -self.eq.compliance, -self.eq.flexible)
-        self.eq.step_shift[n:] = np.where(on, -self.eq.step_compliance, -self.eq.flexible)
+        self.eq.shift[n:] = np.where(on, -self.eq.compliance * self.eq.share, -self.eq.flexible)
+        self.eq.step_shift[n:] = np.where(on, -self.eq.step_compliance * self.eq.share, -self.eq.flexible)
 
     # --- going on ----------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,6 @@ class Record:
             note = switch.note or f"{switch.source} -> {switch.target}"
             if mode != switch.target:
                 note += f", at last: {mode}"
-            jumped = bool(machine.eq.hybrids.jumps[log.switch[k]])
             impulses = {row.label: float(p) for row, p in zip(system.rows, log.impulse[k], strict=False) if p != 0.0}
             self.events.append(
                 SwitchEvent(
@@ -72,7 +71,7 @@ class Record:
                     else f"'{element.name}' at t = {t:.10g}: {note}",
                     element=element.name,
                     mode=mode,
-                    impulses=impulses if jumped else {},
+                    impulses=impulses,
                     lost=float(log.lost[k]),
                     columns=system.names,
                     q=state[:n].copy(),

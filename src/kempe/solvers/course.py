@@ -20,12 +20,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from kempe.solvers.choice import Choice, new_choice
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints, Real
 from kempe.solvers.jit import PLAIN, _numbers, compiled
 from kempe.solvers.motion import Equations, State, Work, beside, new_state
 
 REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED = range(8)
-CHATTERING, RESELECT, UNSETTLED, PASSED, CRAWLS = range(8, 13)
+CHATTERING, RESELECT, UNSETTLED, PASSED, CRAWLS, INADMISSIBLE = range(8, 14)
 
 #: Where constraints depend on each other, Newton's first corrections move the multipliers by much and the positions by
 #: little, back and forth: so often they may grow.
@@ -86,6 +87,8 @@ class Watch(Frame):
     remembered: Floats  # the step that worked last, by sets of modes
     restitution: Floats  # per constraint row: restitution of the jump, or -1 where it does not jump
     kick: Floats  # per coordinate: impulse of known size
+    slack: Floats  # per switch: what its guard may be below zero until it has been clear of it
+    jumps: Count  # 1 where switches taken at this instant make velocities jump
 
 
 class Passage(Frame):
@@ -164,6 +167,7 @@ class Course(Frame):
     edge_now: State
     beside: Work  # the work space with other factors, for points within steps, so that those of the step survive
     watch: Watch
+    choice: Choice
     passage: Passage
     outputs: Outputs
     log: Log
@@ -213,6 +217,7 @@ class Course(Frame):
     # what looks for switches after a step, and settles modes at the start (compiled only where something switches)
     after_step_at: Count
     settle_at: Count
+    touch_at: Count  # what chooses the modes of all that touches, behind impacts
     accumulate_at: Count  # what adds up work, for integrators that do not
     # what watches for singular positions, crosses them, is the motion within, and goes on behind (0: nothing watches)
     keep_at: Count
@@ -284,7 +289,9 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool
             np.zeros(REMEMBERED),
             np.zeros(max(m, 1)),
             np.zeros(n),
+            np.zeros(G),
         ),
+        choice=new_choice(eq),
         passage=_new_passage(eq, loops),
         outputs=Outputs(
             grid=grid,

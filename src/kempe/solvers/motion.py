@@ -67,6 +67,34 @@ class Hybrids(Frame):
     kick_at: Ints
     any_solved: Count  # 1 where some guard depends on multipliers or accelerations
     tested: Ints  # the coordinates that are angles and that guards depend on
+    swift: Ints  # per switch: 1 where its guard depends on rates, whose second rates are not known
+    toucher: Ints  # per switch: the number of its element among those that touch, or -1
+
+
+class Touches(Frame):
+    """The elements that touch: contacts that close, joints that rub. A mode that there is not is -1."""
+
+    # per touching element
+    element: Ints  # its number among the elements that switch
+    mode_at: Ints  # where its mode is in x
+    open: Ints  # its modes: open; closed or sticking; sliding forward and backward
+    closed: Ints
+    forward: Ints
+    backward: Ints
+    normal: Ints  # the constraint row of its gap, or -1
+    stick: Ints  # the row that holds it where it sticks, or -1
+    normal_at: Ints  # where x says whether these rows are in force
+    stick_at: Ints
+    gap_guard: Ints  # its switches that watch the gap, sliding forward and sliding backward, or -1
+    forward_guard: Ints
+    backward_guard: Ints
+    at: Ints  # where its values are among those of the program ``touch`` (see TOUCH_VALUES)
+    first_lam: Ints  # the rows whose multipliers its friction may depend on are lam_row[first_lam[k]:first_lam[k + 1]]
+    lam_row: Ints
+
+
+#: What the program ``touch`` has of each: these, then the derivatives of ``most`` and of ``sliding`` by multipliers.
+GAP, APPROACH, SLIP, MOST, SLIDING, RESTITUTION, POISSON, TOUCH_VALUES = range(8)
 
 
 class Equations(Frame):
@@ -84,7 +112,9 @@ class Equations(Frame):
     guards: Program
     latches: Program
     jumps: Program
+    touch: Program
     hybrids: Hybrids
+    touches: Touches
     jacobian_row: Ints  # entries of Phi_q
     jacobian_column: Ints
     right_row: Ints  # entries of Phi_q^T - Q_lambda, where it has values of its own: coordinate, constraint row
@@ -98,6 +128,7 @@ class Equations(Frame):
     scale: Floats  # per coordinate: what counts as a movement of size one
     row_scale: Floats  # per row: what counts as a violation of size one
     compliance: Floats  # per row in force: what stands in the multiplier block
+    share: Floats  # per row: a factor of it, by which rows that hold the same thing share it
     step_compliance: Floats  # the same for the matrix of an implicit step
     flexible: Floats  # per row: its share of Phi_q M^-1 Phi_q^T, which stands there where a row is not in force
     shift: Floats  # N, added to the diagonal of the linear system
@@ -138,6 +169,7 @@ class Work(Frame):
     phi: Floats  # m
     latches: Floats
     jumps: Floats
+    touch: Floats
 
 
 def new_work(eq: Equations, x: np.ndarray) -> Work:
@@ -153,6 +185,7 @@ def new_work(eq: Equations, x: np.ndarray) -> Work:
         *(np.zeros(N) for _ in range(8)),
         np.zeros(max(1, eq.latches.size_out)),
         np.zeros(max(1, eq.jumps.size_out)),
+        np.zeros(max(1, eq.touch.size_out)),
     )
 
 
@@ -506,8 +539,8 @@ def set_rows(eq: Equations, wk: Work) -> int:
         k = h.row[c]
         on = (h.row_modes[c] >> int(wk.x[h.row_mode_at[c]])) & 1
         wk.x[h.row_at[c]] = on
-        eq.shift[n + k] = -eq.compliance[k] if on > 0 else -eq.flexible[k]
-        eq.step_shift[n + k] = -eq.step_compliance[k] if on > 0 else -eq.flexible[k]
+        eq.shift[n + k] = -eq.compliance[k] * eq.share[k] if on > 0 else -eq.flexible[k]
+        eq.step_shift[n + k] = -eq.step_compliance[k] * eq.share[k] if on > 0 else -eq.flexible[k]
     return 1
 
 
@@ -526,6 +559,11 @@ def first_modes(eq: Equations, wk: Work, state: State) -> int:
                     wk.x[h.mode_at[e] + 1 + k] = wk.latches[h.kept_at[s] + k]
                 break
     set_rows(eq, wk)
+    touches = eq.touches
+    for e in range(touches.stick.shape[0]):  # whether it sticks is chosen later, when velocities are known
+        if touches.stick[e] >= 0:
+            wk.x[touches.stick_at[e]] = 0.0
+            eq.shift[eq.n + touches.stick[e]] = -eq.flexible[touches.stick[e]]
     return 1
 
 

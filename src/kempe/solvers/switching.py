@@ -29,26 +29,23 @@ from kempe.solvers.course import (
     TURN,
     UNSETTLED,
     Course,
+    call,
     first_step,
     modes_number,
     refinements,
 )
+from kempe.solvers.impact import jump
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
     AT_ITS_END,
     Equations,
     State,
     Work,
-    add_rates,
     consistent,
     copy_state,
-    explicit_at,
-    explicit_values,
-    factor,
     place,
     place_all,
     set_rows,
-    solve_refined,
     solve_state,
 )
 from kempe.solvers.output import within, write_now, write_until
@@ -84,7 +81,10 @@ def _inside_mode(eq, wk, c):
 def look_at(eq: Equations, wk: Work, course: Course, state: State) -> int:
     """The guards of a state with its accelerations and multipliers, into ``course.watch.near``."""
     place_all(eq, wk, state)
-    run(eq.guards, wk.x, wk.y, course.watch.near)
+    near, slack = course.watch.near, course.watch.slack
+    run(eq.guards, wk.x, wk.y, near)
+    for c in range(slack.shape[0]):
+        near[c] += slack[c]
     return 1
 
 
@@ -131,6 +131,7 @@ def look_within(eq: Equations, wk: Work, course: Course, theta: float) -> int:
         for c in range(G):
             if eq.hybrids.solved[c] > 0:
                 near[G + c] = right[G + c]
+            if eq.hybrids.solved[c] > 0 or eq.hybrids.swift[c] > 0:
                 near[2 * G + c] = right[2 * G + c]
     return 1
 
@@ -355,6 +356,7 @@ def _looked_over(eq, wk, course):
         for c in range(G):
             if eq.hybrids.solved[c] > 0:
                 watch.start[G + c] = watch.near[G + c]
+            if eq.hybrids.solved[c] > 0 or eq.hybrids.swift[c] > 0:
                 watch.start[2 * G + c] = watch.near[2 * G + c]
         look_within(eq, wk, course, 1.0)
     else:
@@ -369,6 +371,16 @@ def _looked_over(eq, wk, course):
             if found != CLEAR:
                 return False
     return True
+
+
+@compiled
+def _take_slack_back(eq, wk, course):
+    """Guards that have been clear of zero get no slack any more."""
+    watch = course.watch
+    for c in range(watch.slack.shape[0]):
+        if watch.slack[c] > 0.0 and _inside_mode(eq, wk, c) and watch.end[c] > 4.0 * watch.slack[c]:
+            watch.end[c] -= watch.slack[c]
+            watch.slack[c] = 0.0
 
 
 @piece
@@ -388,6 +400,7 @@ def after_step(eq: Equations, wk: Work, course: Course, _: State, __: float) -> 
             return FAILED
         if theta <= 1.0:
             return _meet(eq, wk, course, theta)
+    _take_slack_back(eq, wk, course)
     return REACHED if write_until(eq, wk, course, course.now.t) > 0 else FAILED
 
 
@@ -430,6 +443,9 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
     stops = 0
     for _ in range(ROUNDS):
         stops = max(stops, _take(eq, wk, course))
+        code = _jump(eq, wk, course)
+        if code != REACHED:
+            return code
         if not consistent(eq, course.beside, now, np.inf, refinements(course)) < np.inf:
             return FAILED
         _record(eq, course)
@@ -458,7 +474,7 @@ def _due(eq: Equations, wk: Work, course: Course) -> int:
     look_at(eq, wk, course, now)
     for c in range(G):
         watch.taken[c] = 0
-        if not _inside_mode(eq, wk, c):
+        if not _inside_mode(eq, wk, c) or eq.hybrids.toucher[c] >= 0:
             continue
         g, r, s = watch.near[c], watch.near[G + c], watch.near[2 * G + c]
         if eq.hybrids.solved[c] > 0 or eq.hybrids.stops[c] >= AT_ITS_END:
@@ -480,14 +496,16 @@ def _due(eq: Equations, wk: Work, course: Course) -> int:
 
 @piece
 def _take(eq: Equations, wk: Work, course: Course) -> int:
-    """Let the marked switches pass: keep values, enter modes, jump; above zero where one of them ends the run."""
+    """Let the marked switches pass: keep values, enter modes; above zero where one of them ends the run."""
     h, watch, now = eq.hybrids, course.watch, course.now
-    G, stops, jumps = watch.taken.shape[0], 0, False
+    G, stops = watch.taken.shape[0], 0
+    watch.jumps = 0
     place(eq, wk, now)
     run(eq.latches, wk.x, wk.y, wk.latches)
     for c in range(G):
-        jumps |= watch.taken[c] > 0 and h.jumps[c] > 0
-    if jumps:
+        if watch.taken[c] > 0 and h.jumps[c] > 0:
+            watch.jumps = 1
+    if watch.jumps > 0:
         run(eq.jumps, wk.x, wk.y, wk.jumps)
         for k in range(eq.m):
             watch.restitution[k] = -1.0
@@ -497,6 +515,9 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
         if watch.taken[c] == 0 or not _inside_mode(eq, wk, c):
             continue  # (of several ways out of a mode at one instant the first is taken)
         e = h.owner[c]
+        if h.toucher[c] >= 0:
+            _call_for_choice(eq, course, c)
+            continue
         accumulated = _accumulates(h, course, c) or _is_plastic(h, wk, c)
         wk.x[h.mode_at[e]] = h.limit[c] if accumulated else h.target[c]
         for k in range(h.kept[e]):
@@ -511,9 +532,46 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
                     watch.kick[h.kick_coordinate[k]] += wk.jumps[h.kick_at[k]]
         _log(eq, wk, course, c)
     set_rows(eq, wk)
-    if jumps:
-        _jump(eq, wk, course)
     return stops
+
+
+@compiled
+def _call_for_choice(eq, course, c):
+    """Note down what the guard of a touching element says; what it does is chosen with all others."""
+    h, touches, choice, e = eq.hybrids, eq.touches, course.choice, eq.hybrids.toucher[c]
+    if h.source[c] == touches.open[e] and touches.normal[e] >= 0:
+        choice.plastic[e] = int(_accumulates(h, course, c))
+    elif h.target[c] == touches.open[e] and touches.normal[e] >= 0:
+        choice.parts[e] = 1
+    elif h.source[c] == touches.closed[e]:
+        choice.slides[e] = 1
+    else:
+        choice.rests[e] = 1
+
+
+@piece
+def _jump(eq: Equations, wk: Work, course: Course) -> int:
+    """The impacts of an instant, then the modes of all that touches; impulses and energy go to the events of it."""
+    choice, log = course.choice, course.log
+    choice.lost, choice.struck = 0.0, 0
+    for k in range(eq.m):
+        choice.impulse[k] = 0.0
+    code = REACHED
+    if choice.involved.shape[0] > 0:
+        code = call(course.touch_at, eq, wk, course, course.memory_at, float(course.watch.jumps))
+    elif course.watch.jumps > 0:
+        jump(eq, wk, course)
+    if choice.struck > 0:
+        first = True
+        for k in range(log.count - 1, -1, -1):
+            if not np.isnan(log.state[k, 0]):
+                break
+            for i in range(eq.m):
+                log.impulse[k, i] = choice.impulse[i]
+            first = k == 0 or not np.isnan(log.state[k - 1, 0])
+            if first:
+                log.lost[k] = choice.lost
+    return code
 
 
 @compiled
@@ -572,53 +630,3 @@ def _record(eq, course):
             log.state[k, n + i] = now.v[i]
         for i in range(n + eq.m):
             log.state[k, 2 * n + i] = now.al[i]
-
-
-@piece
-def _jump(eq: Equations, wk: Work, course: Course) -> int:
-    """The velocities behind an impact: M dv + Phi_q^T Lambda = P, Phi_q dv = -(1 + e) Phi' for rows that jump.
-
-    Rows in force that do not jump hold behind it: e = 0 for them. The work of Lambda is dissipated but for what moving
-    constraints do, that of known impulses P is supplied.
-    """
-    h, watch, now = eq.hybrids, course.watch, course.now
-    n, m = eq.n, eq.m
-    for k in range(h.impulse_row.shape[0]):
-        row, c = h.impulse_row[k], h.impulse_condition[k]
-        if c >= 0 and watch.restitution[row] >= 0.0:
-            wk.x[h.row_at[c]] = 1.0
-            eq.shift[n + row] = -eq.compliance[row]
-    explicit_at(eq, wk, now)
-    values = explicit_values(eq, wk)
-    at = eq.upper + eq.jacobian_row.shape[0]
-    for k in range(eq.mirror.shape[0]):  # forces that depend on multipliers have no part in an impact
-        values[at + k] = values[eq.mirror[k]]
-    factor(eq, wk)
-    for k in range(m):
-        wk.rate[k] = -wk.out[n + m + k]
-    add_rates(eq, wk, now, 1.0)
-    rhs, d = wk.rhs, wk.solution
-    for i in range(n):
-        rhs[i] = watch.kick[i]
-    for k in range(m):
-        rhs[n + k] = -(1.0 + max(watch.restitution[k], 0.0)) * wk.rate[k]
-    solve_refined(eq, wk, 6)
-    lost, supplied = 0.0, 0.0
-    for k in range(m):
-        e = max(watch.restitution[k], 0.0)
-        lost += d[n + k] * 0.5 * (1.0 - e) * wk.rate[k]
-        supplied -= d[n + k] * wk.out[n + m + k]
-    for i in range(n):
-        supplied += watch.kick[i] * (now.v[i] + 0.5 * d[i])
-        now.v[i] += d[i]
-    now.dissipated += lost
-    now.supplied += supplied
-    log = course.log
-    for k in range(log.count - 1, -1, -1):
-        if not np.isnan(log.state[k, 0]):
-            break
-        log.lost[k] = lost if k == 0 or not np.isnan(log.state[k - 1, 0]) else 0.0
-        for i in range(m):
-            log.impulse[k, i] = d[n + i]
-    set_rows(eq, wk)
-    return 1

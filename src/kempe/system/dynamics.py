@@ -8,14 +8,16 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from kempe.elements import Element
+from kempe.elements.touching import BACKWARD, CLOSED, FORWARD, NORMAL, OPEN, STICK, STICKS
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.motion import AT_ITS_END, Hybrids
+from kempe.solvers.motion import AT_ITS_END, Hybrids, Touches
 from kempe.solvers.program import Program
 from kempe.system.system import System
 
 _INT = np.int64
 #: The index arrays of ``Hybrids`` that are filled element by element.
 _HYBRID_ARRAYS = [name for name in get_type_hints(Hybrids) if name not in ("any_solved", "tested")]
+_TOUCH_ARRAYS = list(get_type_hints(Touches))
 
 
 class DynamicPrograms:
@@ -30,7 +32,8 @@ class DynamicPrograms:
     - ``energy``: kinetic, of gravity, elastic, power dissipated, power supplied;
     - ``guards``: one value per switch, then one rate and one second rate per switch;
     - ``latches``: per switching element its first mode, then per switch the values to keep;
-    - ``jumps``: per switch the restitution of each row of its element, then a generalised impulse on its coordinates.
+    - ``jumps``: per switch the restitution of each row of its element, then a generalised impulse on its coordinates;
+    - ``touch``: per touching element its gap, slip, friction and restitution.
 
     The values of the linear system are its upper block, then Phi_q. Where applied forces depend on multipliers the
     block to the right, Phi_q^T - Q_lambda, has values of its own behind these, and one that is always zero.
@@ -198,6 +201,65 @@ class DynamicPrograms:
         """Per switch the restitution of each row of its element, then a generalised impulse on its coordinates."""
         return self._of_switches("jumps", self._jump_sizes)
 
+    @cached_property
+    def touching(self) -> list[int]:
+        """The elements that touch, by their number among those that switch."""
+        return [i for i, k in enumerate(self.hybrid) if self.system.families[k].touch is not None]
+
+    @cached_property
+    def touch(self) -> Program:
+        """Per touching element its gap, slip, friction and restitution (see ``solvers.motion``)."""
+        families = [self.system.families[self.hybrid[i]] for i in self.touching]
+        starts = np.cumsum([0, *(f.touching.numel() for f in families)])
+        using = [self.hybrid[i] for i in self.touching]
+        outputs = [[starts[j] + self.system._variant(k, "touch").blocks[0].rows] for j, k in enumerate(using)]
+        return self.system._program("touch", using, outputs, int(starts[-1]))
+
+    @cached_property
+    def touches(self) -> Touches:
+        """The touching elements as index arrays."""
+        system, place_of = self.system, dict(zip(self.system.conditions[0], self.system.conditions[1], strict=True))
+        found: dict[str, list[int]] = {name: [] for name in _TOUCH_ARRAYS}
+        at = 0
+        for i in self.touching:
+            k = self.hybrid[i]
+            f = system.families[k]
+            row = {name: int(r) for name, r in zip(f.row_names, system.rows_of[k], strict=True)}
+            mode = {name: number for number, name in enumerate(f.modes)}
+            normal = row[NORMAL] if OPEN in mode else -1
+            stick = row[STICK] if STICKS in mode else -1
+            values = {
+                "element": i,
+                "mode_at": system.x_at[k] + f.at["z"],
+                "open": mode.get(OPEN, -1),
+                "closed": mode.get(STICKS, mode.get(CLOSED, -1)),
+                "forward": mode.get(FORWARD, -1),
+                "backward": mode.get(BACKWARD, -1),
+                "normal": normal,
+                "stick": stick,
+                "normal_at": place_of.get(normal, -1),
+                "stick_at": place_of.get(stick, -1),
+                "gap_guard": self._guard(i, OPEN),
+                "forward_guard": self._guard(i, FORWARD, STICKS),
+                "backward_guard": self._guard(i, BACKWARD, STICKS),
+                "at": at,
+                "first_lam": len(found["lam_row"]),
+            }
+            for name, value in values.items():
+                found[name].append(int(value))
+            found["lam_row"] += [int(r) for r in system.lam_of[k]]
+            at += f.touching.numel()
+        found["first_lam"].append(len(found["lam_row"]))
+        return Touches(**{name: np.array(values, dtype=_INT) for name, values in found.items()})
+
+    def _guard(self, i: int, source: str, target: str | None = None) -> int:
+        """The first switch of an element (by its number among those that switch) out of a mode, or -1."""
+        first = sum(len(self.system.families[k].switches) for k in self.hybrid[:i])
+        for number, s in enumerate(self.system.families[self.hybrid[i]].switches):
+            if s.source == source and target in (None, s.target):
+                return first + number
+        return -1
+
     @property
     def _latch_sizes(self) -> list[int]:
         return [1 + len(f.switches) * len(f.latches) for f in (self.system.families[k] for k in self.hybrid)]
@@ -229,14 +291,16 @@ class DynamicPrograms:
             enter(mode_at=system.x_at[k] + f.at["z"], first_mode_at=latch_at, kept=len(f.latches))
             enter(first_switch=number, end_switch=number + len(f.switches))
             latch_at += 1
-            for s, solved in zip(f.switches, f.solved_guards, strict=True):
+            for s, solved, swift in zip(f.switches, f.solved_guards, f.swift_guards, strict=True):
                 limit = -1 if s.limit is None else f.modes.index(s.limit)
                 enter(owner=i, source=f.modes.index(s.source), target=f.modes.index(s.target), limit=limit)
                 enter(
                     stops=AT_ITS_END if s.leaves_data else s.stops,
                     jumps=bool(s.jump) or s.kick is not None,
                     solved=solved,
+                    swift=swift,
                     kept_at=latch_at,
+                    toucher=self.touching.index(i) if i in self.touching else -1,
                 )
                 for r, name in enumerate(f.row_names):
                     if name in s.jump:

@@ -14,6 +14,7 @@ import numpy as np
 from kempe.elements import Element, KernelSource, Switch, Table
 from kempe.elements.functions import digest
 from kempe.elements.readings import SLACK, pieces_of, places_of, readings_in
+from kempe.elements.touching import Touch
 from kempe.kernels import Columns, Kernel, compile_columns, compile_function
 
 #: Forward differentiation only: it never multiplies a derivative that is undefined on an untaken side.
@@ -66,6 +67,7 @@ class Family:
         self.damping, self.force = (self._on_coordinates(f(view)) for f in (element.damping, element.force))
         self.switches: list[Switch] = element.switches(view)
         self.first_mode = ca.SX(element.first_mode(view))
+        self.touch: Touch | None = element.touch(view)
         self.outputs = {name: ca.SX(value) for name, value in element.outputs(view).items()}
         self.modes, self.latches, self.newtonian = element.modes, element.latches, element.newtonian
         self.p = source.p
@@ -245,6 +247,22 @@ class Family:
         return _column(found)
 
     @cached_property
+    def swift_guards(self) -> list[bool]:
+        """Per switch: whether its guard depends on rates, so that its second rate has jerks in it."""
+        return [bool(ca.depends_on(ca.SX(s.guard), self.v)) for s in self.switches]
+
+    @cached_property
+    def touching(self) -> ca.SX:
+        """Gap, its rate, slip, largest friction of sticking and sliding, restitution, law; both by multipliers."""
+        if self.touch is None:
+            return ca.SX(0, 1)
+        t = self.touch
+        gap, most, sliding = ca.SX(t.gap), ca.SX(t.most), ca.SX(t.sliding)
+        approach = ca.jtimes(gap, self.q, self.v) + self._derivative(gap, self.t)
+        by_lam = [self._derivative(e, self.lam).T for e in (most, sliding)]
+        return _column([gap, approach, t.slip, most, sliding, t.restitution, float(t.poisson), *by_lam])
+
+    @cached_property
     def swift(self) -> bool:
         """Whether the balance of forces depends on rates or accelerations."""
         return bool(ca.depends_on(self.balance, ca.vertcat(self.v, self.a)))
@@ -316,6 +334,8 @@ class Family:
             return [self.guards, self.guard_rates, self.guard_second_rates]
         if variant == "jumps":
             return [self.jumps]
+        if variant == "touch":
+            return [self.touching]
         if variant == "latches":
             rows = [[s.latch.get(name, self.z[1 + k]) for k, name in enumerate(self.latches)] for s in self.switches]
             return [_column([self.first_mode, *(value for row in rows for value in row)])]
@@ -352,6 +372,7 @@ class Family:
         - ``arguments``: where its tables are read;
         - ``guards``: positive while the mode lasts, one per switch; their rates and second rates;
         - ``jumps``: per switch the restitution of each row and a generalised impulse;
+        - ``touch``: of what touches gap, rate, slip, friction, restitution, law; friction by multipliers;
         - ``latches``: the first mode, and the values to keep.
         """
         known = self.__dict__.setdefault("_variants", {})
@@ -425,6 +446,7 @@ STATED = (
     "force",
     "switches",
     "first_mode",
+    "touch",
     "outputs",
     "arguments",
     "modes",

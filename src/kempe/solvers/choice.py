@@ -1,0 +1,648 @@
+"""Forces of all that touch, found together: which contacts close, which joints stick, which way they slide.
+
+Every gap that is closed and every joint that rubs is a *channel*: a constraint row with a multiplier. With all other
+constraints in force, rates of the channels depend on their multipliers linearly, y = y0 + A lambda, and so do the
+multipliers of all other rows, on which friction may depend. So a state of the channels (closed or open, stick, forward
+or backward) is judged in a small dense system, by Newton's method because of friction that depends on loads:
+
+- closed: y = 0 and lambda <= 0; open: lambda = 0 and y >= 0;
+- stick: y = 0 and |lambda| <= most; forward: lambda = sliding and y >= 0; backward: lambda = -sliding and y <= 0.
+
+Where y are accelerations the multipliers are forces; in an impact y are velocities over a fictitious time and the
+multipliers impulses. A state whose conditions all hold is *admissible*. It is sought by changing what is violated, and
+where that does not lead to one, by going through all states.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints, Real
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.motion import (
+    MOST,
+    SLIDING,
+    TOUCH_VALUES,
+    Equations,
+    State,
+    Work,
+    explicit_at,
+    explicit_values,
+    factor,
+    solve_refined,
+)
+from kempe.solvers.program import load_multipliers, run
+
+#: States of a channel. OUT: it does nothing (an open gap, friction of an open contact); HELD: closed or sticking;
+#: DRIVEN: its multiplier is given.
+OUT, HELD, FORWARD, BACKWARD, DRIVEN = range(5)
+#: Conditions may be missed by this share of the forces in play.
+SLIGHT = 1e-10
+#: A sticking channel whose guard said that it slides needs this much room below the limit to be found sticking again.
+ROOM = 1e-7
+#: Regularisation of channels that hold the same thing, as a share of their own flexibility.
+SOFT = 1e-11
+#: So many states are gone through at most; up to so many, whether another one is admissible too.
+MOST_STATES, LOOKED_THROUGH = 60_000, 243
+#: Impulses are so strong that given loads are nothing beside them.
+STRONG = 1e18
+#: Newton's iterations for one state.
+ITERATIONS = 40
+
+
+class Choice(Frame):
+    """The channels of an instant, and the state that is chosen."""
+
+    # per touching element: its channels or -1, and what is known of it
+    normal_of: Ints
+    stick_of: Ints
+    involved: Ints  # 1 where it has channels now
+    parts: Ints  # 1 where its guard says that it opens
+    slides: Ints  # 1 where its guard says that it slides
+    rests: Ints  # 1 where its guard says that its sliding came to rest
+    plastic: Ints  # 1 where its impacts do not throw back any more
+    pressed: Ints  # 1 where it was closed with a force
+    hit: Ints  # 1 where an impulse acted on it
+    mode: Ints  # its mode before
+    # per channel
+    touch: Ints
+    row: Ints
+    is_normal: Ints
+    allowed: Ints  # the states it may have, as bits
+    at_rest: Ints  # 1 where its rate is zero, so that y decides
+    state: Ints
+    best: Ints
+    J: FloatRows
+    motion: FloatRows  # accelerations by its multiplier
+    carried: FloatRows  # multipliers of all rows by its multiplier
+    A: FloatRows
+    y0: Floats
+    y: Floats
+    lam: Floats
+    given: Floats  # the multiplier of a driven channel
+    unit: Floats  # the root of its flexibility: y / unit and lambda unit are of one kind
+    weight: Floats  # of its share where several hold the same thing
+    rate: Floats  # its rate
+    before: Floats  # its rate before an impact
+    bounce: Floats  # the restitution of an approaching gap
+    poisson: Ints  # 1 where that is Poisson's
+    forced: Floats  # how fast known impulses change its rate along the path of an impact
+    lead: Floats  # how fast its rate is to change there
+    total: Floats  # its impulse
+    phase: Floats  # the same, of the first phase
+    matrix: FloatRows
+    residual: Floats
+    # per row
+    channel_of: Ints  # the channel of a row, or -1
+    all_lam: Floats
+    impulse: Floats  # impulses of all rows at this instant
+    base: Floats  # N: accelerations and multipliers without the channels
+    option: Ints  # per touching element: which of its options is looked at
+    count: Count
+    impulsive: Count  # 1 where multipliers are impulses
+    static: Count  # 1 where sliding from rest is judged with the friction of sticking
+    several: Count  # how often more than one state was admissible
+    several_at: Real  # when that was first so
+    several_touch: Count  # and of what
+    lost: Real  # energy lost in the impacts of this instant
+    struck: Count  # 1 where velocities jumped at this instant
+
+
+def new_choice(eq: Equations) -> Choice:
+    """Memory for all channels that there can be."""
+    T, n, m = len(eq.touches.element), eq.n, eq.m
+    K = int((eq.touches.normal >= 0).sum() + (eq.touches.stick >= 0).sum())
+    ints = (
+        "normal_of",
+        "stick_of",
+        "involved",
+        "parts",
+        "slides",
+        "rests",
+        "plastic",
+        "pressed",
+        "hit",
+        "mode",
+        "option",
+    )
+    channel_ints = ("touch", "row", "is_normal", "allowed", "at_rest", "state", "best", "poisson")
+    reals = (
+        "y0",
+        "y",
+        "lam",
+        "given",
+        "unit",
+        "weight",
+        "rate",
+        "before",
+        "bounce",
+        "forced",
+        "lead",
+        "total",
+        "phase",
+    )
+    return Choice(
+        **{name: np.zeros(T, dtype=np.int64) for name in ints},
+        **{name: np.zeros(K, dtype=np.int64) for name in channel_ints},
+        **{name: np.zeros(K) for name in (*reals, "residual")},
+        J=np.zeros((K, n)),
+        motion=np.zeros((K, n)),
+        carried=np.zeros((K, m)),
+        A=np.zeros((K, K)),
+        matrix=np.zeros((K, K)),
+        channel_of=np.full(m, -1, dtype=np.int64),
+        all_lam=np.zeros(m),
+        impulse=np.zeros(m),
+        base=np.zeros(n + m),
+    )
+
+
+@compiled
+def _bit(state):
+    return 1 << state
+
+
+@compiled
+def _enter(choice, touch, row, is_normal):
+    """One more channel."""
+    c = choice.count
+    choice.touch[c], choice.row[c], choice.is_normal[c] = touch, row, is_normal
+    choice.channel_of[row] = c
+    choice.weight[c] = 1.0
+    choice.count = c + 1
+    return c
+
+
+@piece
+def reduce(eq: Equations, wk: Work, choice: Choice, state: State, impulsive: int) -> int:
+    """The channels of all elements involved: their rows, and how rates and loads answer to their multipliers.
+
+    Forces of other elements that depend on multipliers have no part in an impact (``impulsive``). Behind it the work
+    space has the equations without the channels, factored, and no element slides.
+    """
+    touches, n, m = eq.touches, eq.n, eq.m
+    choice.count, choice.impulsive = 0, impulsive
+    for k in range(m):
+        choice.channel_of[k] = -1
+    for e in range(touches.element.shape[0]):
+        choice.normal_of[e] = choice.stick_of[e] = -1
+        if touches.normal[e] >= 0:
+            wk.x[touches.normal_at[e]] = choice.involved[e]
+            eq.shift[n + touches.normal[e]] = -eq.flexible[touches.normal[e]]
+        if touches.stick[e] >= 0:
+            wk.x[touches.stick_at[e]] = choice.involved[e]
+            eq.shift[n + touches.stick[e]] = -eq.flexible[touches.stick[e]]
+        wk.x[touches.mode_at[e]] = touches.closed[e]  # in which no friction slides
+        if choice.involved[e] > 0:
+            if touches.normal[e] >= 0:
+                choice.normal_of[e] = _enter(choice, e, touches.normal[e], 1)
+            if touches.stick[e] >= 0:
+                choice.stick_of[e] = _enter(choice, e, touches.stick[e], 0)
+    explicit_at(eq, wk, state)
+    values, at = explicit_values(eq, wk), eq.upper
+    for c in range(choice.count):
+        for i in range(n):
+            choice.J[c, i] = 0.0
+    for k in range(eq.jacobian_row.shape[0]):
+        c = choice.channel_of[eq.jacobian_row[k]]
+        if c >= 0:
+            choice.J[c, eq.jacobian_column[k]] += values[at + k]
+            values[at + k] = 0.0
+    at += eq.jacobian_row.shape[0]
+    for k in range(eq.right_row.shape[0]):
+        if choice.channel_of[eq.right_column[k]] >= 0:
+            values[at + k] = 0.0
+        elif impulsive > 0:
+            values[at + k] = values[eq.mirror[k]]
+    if factor(eq, wk) == 0:
+        return 0
+    for c in range(choice.count):
+        for i in range(n):
+            wk.rhs[i] = -choice.J[c, i]
+        for k in range(m):
+            wk.rhs[n + k] = 0.0
+        solve_refined(eq, wk, 4)
+        for i in range(n):
+            choice.motion[c, i] = wk.solution[i]
+        for k in range(m):
+            choice.carried[c, k] = wk.solution[n + k]
+    for c in range(choice.count):
+        for d in range(choice.count):
+            total = 0.0
+            for i in range(n):
+                total += choice.J[c, i] * choice.motion[d, i]
+            choice.A[c, d] = total
+    for c in range(choice.count):  # what nothing can move has no flexibility: a channel that others hold already
+        choice.unit[c] = np.sqrt(max(-choice.A[c, c], 1e-14 * eq.flexible[choice.row[c]]))
+    return 1
+
+
+@piece
+def loads(eq: Equations, wk: Work, choice: Choice) -> int:
+    """All multipliers that follow from those of the channels, and what friction is there.
+
+    Beside impulses forces are nothing: friction of a given load has no part in an impact.
+    """
+    for k in range(eq.m):
+        choice.all_lam[k] = choice.base[eq.n + k]
+    for c in range(choice.count):
+        lam = choice.lam[c]
+        for k in range(eq.m):
+            choice.all_lam[k] += lam * choice.carried[c, k]
+    for c in range(choice.count):
+        choice.all_lam[choice.row[c]] = choice.lam[c]
+    if choice.impulsive == 0:
+        load_multipliers(eq.layout, choice.all_lam, wk.x)
+        run(eq.touch, wk.x, wk.y, wk.touch)
+        return 1
+    for k in range(eq.m):
+        choice.all_lam[k] *= STRONG
+    load_multipliers(eq.layout, choice.all_lam, wk.x)
+    run(eq.touch, wk.x, wk.y, wk.touch)
+    for k in range(eq.m):
+        choice.all_lam[k] /= STRONG
+    for e in range(eq.touches.at.shape[0]):
+        wk.touch[eq.touches.at[e] + MOST] /= STRONG
+        wk.touch[eq.touches.at[e] + SLIDING] /= STRONG
+    return 1
+
+
+@compiled
+def _sign(state):
+    return 1.0 if state == FORWARD else -1.0
+
+
+@compiled
+def _limit(choice, c):
+    """Which friction a sliding channel has: with ``static``, from rest, that of sticking."""
+    return MOST if choice.static > 0 and choice.at_rest[c] > 0 else SLIDING
+
+
+@compiled
+def _rates(choice):
+    """The rates that follow from the multipliers."""
+    for c in range(choice.count):
+        total = choice.y0[c]
+        for d in range(choice.count):
+            total += choice.A[c, d] * choice.lam[d]
+        choice.y[c] = total
+
+
+@compiled
+def _row_of_friction(eq, wk, choice, c):
+    """The residual lambda -+ friction of a sliding channel, and its derivatives by all channels."""
+    touches, e, M = eq.touches, choice.touch[c], choice.matrix
+    sign, limit, at = _sign(choice.state[c]), _limit(choice, c), touches.at[e]
+    first, last = touches.first_lam[e], touches.first_lam[e + 1]
+    choice.residual[c] = choice.lam[c] - sign * wk.touch[at + limit]
+    for d in range(choice.count):
+        M[c, d] = 0.0
+    M[c, c] = 1.0
+    slopes = at + TOUCH_VALUES + (last - first if limit == SLIDING else 0)
+    for k in range(first, last):
+        slope = sign * wk.touch[slopes + k - first]
+        if slope != 0.0:
+            own = choice.channel_of[touches.lam_row[k]]
+            if own >= 0:
+                M[c, own] -= slope
+            else:
+                for d in range(choice.count):
+                    M[c, d] -= slope * choice.carried[d, touches.lam_row[k]]
+
+
+@compiled
+def _eliminate(M, r, K):
+    """Solve M x = r in place by elimination with pivoting; False where a pivot vanishes."""
+    for k in range(K):
+        best, at = abs(M[k, k]), k
+        for i in range(k + 1, K):
+            if abs(M[i, k]) > best:
+                best, at = abs(M[i, k]), i
+        if not best > 0.0:
+            return False
+        if at != k:
+            for j in range(k, K):
+                M[k, j], M[at, j] = M[at, j], M[k, j]
+            r[k], r[at] = r[at], r[k]
+        for i in range(k + 1, K):
+            f = M[i, k] / M[k, k]
+            if f != 0.0:
+                for j in range(k, K):
+                    M[i, j] -= f * M[k, j]
+                r[i] -= f * r[k]
+    for k in range(K - 1, -1, -1):
+        for j in range(k + 1, K):
+            r[k] -= M[k, j] * r[j]
+        r[k] /= M[k, k]
+    return True
+
+
+@piece
+def solve_state(eq: Equations, wk: Work, choice: Choice) -> int:
+    """The multipliers of a state of all channels, into ``lam``, and their rates into ``y``; 0 where there are none."""
+    K, M, r = choice.count, choice.matrix, choice.residual
+    last = np.inf
+    for iteration in range(ITERATIONS):
+        slides = False
+        for c in range(K):
+            slides |= choice.state[c] in (FORWARD, BACKWARD)
+        if slides or iteration == 0:
+            loads(eq, wk, choice)
+        _rates(choice)
+        for c in range(K):
+            s = choice.state[c]
+            if s in (FORWARD, BACKWARD):
+                _row_of_friction(eq, wk, choice, c)
+                continue
+            for d in range(K):
+                M[c, d] = choice.A[c, d] if s == HELD else 0.0
+            if s == HELD:
+                r[c] = choice.y[c]
+                M[c, c] -= SOFT * choice.unit[c] ** 2 / choice.weight[c]
+            else:
+                M[c, c] = 1.0
+                r[c] = choice.lam[c] - (choice.given[c] if s == DRIVEN else 0.0)
+        for c in range(K):  # in units of one kind
+            s = choice.state[c]
+            scale = 1.0 / choice.unit[c] if s == HELD else choice.unit[c]
+            r[c] *= scale
+            for d in range(K):
+                M[c, d] *= scale / choice.unit[d]
+        if not _eliminate(M, r, K):
+            return 0
+        change, size = 0.0, 1e-300
+        for c in range(K):
+            choice.lam[c] -= r[c] / choice.unit[c]
+            change = max(change, abs(r[c]))
+            size = max(size, abs(choice.lam[c]) * choice.unit[c])
+        if not change < np.inf:
+            return 0
+        if change <= 1e-14 * size or (iteration > 1 and change < 1e-11 * size and change > 0.5 * last):
+            loads(eq, wk, choice)
+            _rates(choice)
+            return 1
+        last = change
+    return 0
+
+
+@compiled
+def _size(choice):
+    """The size of the forces in play."""
+    size = 1e-300
+    for c in range(choice.count):
+        size = max(size, abs(choice.y0[c]) / choice.unit[c], abs(choice.lam[c]) * choice.unit[c])
+    return size
+
+
+@compiled
+def _missed(eq, wk, choice, c, size):
+    """By how much a channel misses its condition, as a share of the forces in play; not above zero where it holds."""
+    s, e, y, lam, unit = choice.state[c], choice.touch[c], choice.y[c], choice.lam[c], choice.unit[c]
+    slight = SLIGHT * size
+    if choice.is_normal[c] > 0:
+        if s == HELD:
+            return (lam * unit + (slight if choice.parts[e] == 0 else ROOM * size)) / size
+        if s == OUT:
+            return (-y / unit - slight) / size
+        return -1.0
+    if s == HELD:
+        most = wk.touch[eq.touches.at[e] + MOST] * unit
+        room = ROOM * most if choice.slides[e] > 0 else -slight
+        return (abs(lam) * unit - most + room) / size
+    if s in (FORWARD, BACKWARD) and choice.at_rest[c] > 0:
+        return (-_sign(s) * y / unit - slight) / size
+    return -1.0
+
+
+@compiled
+def _may(choice, c, state):
+    return (choice.allowed[c] & _bit(state)) > 0
+
+
+@compiled
+def _follow(choice, e):
+    """Friction of a contact is there while that is closed."""
+    n, s = choice.normal_of[e], choice.stick_of[e]
+    if n < 0 or s < 0:
+        return
+    if choice.state[n] == OUT:
+        choice.state[s] = OUT
+    elif choice.state[s] == OUT:
+        choice.state[s] = HELD if _may(choice, s, HELD) else (FORWARD if _may(choice, s, FORWARD) else BACKWARD)
+
+
+@compiled
+def _change(choice, c):
+    """Another state for a channel that misses its condition."""
+    s, lam = choice.state[c], choice.lam[c]
+    if choice.is_normal[c] > 0:
+        if s == HELD and _may(choice, c, OUT):
+            choice.state[c] = OUT
+        elif s == OUT and _may(choice, c, HELD):
+            choice.state[c] = HELD
+        _follow(choice, choice.touch[c])
+    elif s == HELD:
+        wanted = FORWARD if lam > 0.0 else BACKWARD
+        if _may(choice, c, wanted):
+            choice.state[c] = wanted
+    elif _may(choice, c, HELD):
+        choice.state[c] = HELD
+    elif s == FORWARD and _may(choice, c, BACKWARD):
+        choice.state[c] = BACKWARD
+    elif s == BACKWARD and _may(choice, c, FORWARD):
+        choice.state[c] = FORWARD
+
+
+@piece
+def judge(eq: Equations, wk: Work, choice: Choice) -> float:
+    """By how much the present state of all channels misses its conditions; not above zero where it is admissible."""
+    if solve_state(eq, wk, choice) == 0:
+        return np.inf
+    worst, size = -1.0, _size(choice)
+    for c in range(choice.count):
+        worst = max(worst, _missed(eq, wk, choice, c, size))
+    return worst
+
+
+@piece
+def _walk(eq: Equations, wk: Work, choice: Choice) -> int:
+    """Change what is violated until nothing is: all at once at first, then only the first; whether that led to rest."""
+    K = choice.count
+    for attempt in range(6 * K + 6):
+        worst = judge(eq, wk, choice)
+        if worst <= 0.0:
+            return 1
+        if not worst < np.inf:
+            return 0
+        size, changed = _size(choice), False
+        for c in range(K):
+            if _missed(eq, wk, choice, c, size) > 0.0 and not (changed and attempt > 2 * K):
+                _change(choice, c)
+                changed = True
+    return 0
+
+
+@compiled
+def _options(choice, e):
+    """How many states an element may have."""
+    n, s = choice.normal_of[e], choice.stick_of[e]
+    slides = 0
+    if s >= 0:
+        slides = int(_may(choice, s, HELD)) + int(_may(choice, s, FORWARD)) + int(_may(choice, s, BACKWARD))
+    if n < 0:
+        return max(slides, 1)
+    closed = (slides if s >= 0 else 1) if _may(choice, n, HELD) or _may(choice, n, DRIVEN) else 0
+    return closed + int(_may(choice, n, OUT))
+
+
+@compiled
+def _put_option(choice, e, option):
+    """An element's option by its number: closed and sticking first, open last."""
+    n, s = choice.normal_of[e], choice.stick_of[e]
+    if n >= 0:
+        closed = _options(choice, e) - int(_may(choice, n, OUT))
+        if option >= closed:
+            choice.state[n] = OUT
+            if s >= 0:
+                choice.state[s] = OUT
+            return
+        choice.state[n] = DRIVEN if _may(choice, n, DRIVEN) else HELD
+    if s >= 0:
+        for state in (HELD, FORWARD, BACKWARD):
+            if _may(choice, s, state):
+                if option == 0:
+                    choice.state[s] = state
+                    return
+                option -= 1
+
+
+@compiled
+def _states(choice):
+    """How many states there are altogether."""
+    total = 1.0
+    for e in range(choice.involved.shape[0]):
+        if choice.involved[e] > 0:
+            total *= _options(choice, e)
+    return total
+
+
+@compiled
+def _next_options(choice):
+    """The next state in order; False behind the last."""
+    for e in range(choice.involved.shape[0]):
+        if choice.involved[e] > 0:
+            choice.option[e] += 1
+            if choice.option[e] < _options(choice, e):
+                _put_option(choice, e, choice.option[e])
+                return True
+            choice.option[e] = 0
+            _put_option(choice, e, 0)
+    return False
+
+
+@compiled
+def _first_options(choice):
+    for e in range(choice.involved.shape[0]):
+        choice.option[e] = 0
+        if choice.involved[e] > 0:
+            _put_option(choice, e, 0)
+
+
+@compiled
+def _start_afresh(choice):
+    for c in range(choice.count):
+        choice.lam[c] = 0.0
+
+
+@compiled
+def _slipping(choice):
+    """How many channels slide or are open although they might be held."""
+    total = 0
+    for c in range(choice.count):
+        total += int(choice.state[c] != HELD and _may(choice, c, HELD))
+    return total
+
+
+@piece
+def _go_through(eq: Equations, wk: Work, choice: Choice) -> int:
+    """Of all states the admissible one in which most is held; 0 where there is none."""
+    if _states(choice) > MOST_STATES:
+        return 0
+    found, fewest = False, 1 << 30
+    _first_options(choice)
+    while True:
+        if _slipping(choice) < fewest:
+            _start_afresh(choice)
+            if judge(eq, wk, choice) <= 0.0:
+                found, fewest = True, _slipping(choice)
+                for c in range(choice.count):
+                    choice.best[c] = choice.state[c]
+        if not _next_options(choice):
+            break
+    if not found:
+        return 0
+    for c in range(choice.count):
+        choice.state[c] = choice.best[c]
+    return 1
+
+
+@piece
+def find(eq: Equations, wk: Work, choice: Choice) -> int:
+    """An admissible state from the one at hand, with its multipliers and rates; 0 where there is none."""
+    for c in range(choice.count):
+        choice.best[c] = choice.state[c]
+    if _walk(eq, wk, choice) > 0:
+        return 1
+    for c in range(choice.count):
+        choice.state[c] = choice.best[c]
+    for e in range(choice.involved.shape[0]):
+        if choice.involved[e] > 0:
+            _follow(choice, e)
+    _start_afresh(choice)
+    if _walk(eq, wk, choice) > 0:
+        return 1
+    if _go_through(eq, wk, choice) == 0:
+        return 0
+    _start_afresh(choice)
+    return int(judge(eq, wk, choice) <= 0.0)
+
+
+@piece
+def is_alone(eq: Equations, wk: Work, choice: Choice) -> int:
+    """Whether the state at hand is the only admissible one, as far as all can be gone through; it is left as it is.
+
+    Sliding from rest is judged with the friction of sticking here: that a joint at rest could go on sliding with less
+    friction is no choice.
+    """
+    K, states = choice.count, _states(choice)
+    if states > LOOKED_THROUGH or states < 2.0:
+        return 1
+    for c in range(K):
+        choice.best[c] = choice.state[c]
+        choice.phase[c] = choice.lam[c]
+        choice.residual[c] = 0.0
+    alone, first = 1, True
+    choice.static = 1
+    _first_options(choice)
+    while True:
+        _start_afresh(choice)
+        if judge(eq, wk, choice) <= 0.0:
+            if first:
+                first = False
+                for c in range(K):
+                    choice.before[c] = choice.y[c]
+            else:
+                size = _size(choice)
+                for c in range(K):
+                    if abs(choice.y[c] - choice.before[c]) > 1e-6 * size * choice.unit[c]:
+                        alone = 0
+                        choice.several_touch = choice.touch[c]
+        if alone == 0 or not _next_options(choice):
+            break
+    choice.static = 0
+    for c in range(K):
+        choice.state[c] = choice.best[c]
+        choice.lam[c] = choice.phase[c]
+    loads(eq, wk, choice)
+    _rates(choice)
+    return alone
