@@ -95,6 +95,11 @@ class Bodies:
         return Stepper(self, end / steps).run(steps, every)
 
 
+def _course(way: float, e: float) -> float:
+    """What is left of a normal velocity along an impact: it is at rest half-way."""
+    return 1 - way if way < 1 else e * (1 - way)
+
+
 class Seen(NamedTuple):
     """A step's geometry: the mobility U^T M^-1 W, and its two sides."""
 
@@ -332,7 +337,7 @@ class Stepper:
         total, least = np.zeros(self.rows), energy
         for part in range(1, parts + 1):
             for k, u in approach.items():
-                rates[self.normals[k]] = u * (1 - (1 + self.m.contacts[k].restitution) * part / parts)
+                rates[self.normals[k]] = u * _course(2 * part / parts, self.m.contacts[k].restitution)
             after = self._solve(seen, v, rates, active)
             now = float(after @ (self.masses * after))
             if now > energy * (1 + 1e-9) and now > least:

@@ -7,6 +7,7 @@ Seeds up to 299 rub, seeds from ``FIRST_IMPACT`` on collide.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,18 @@ def cart(pen: Pen) -> None:
         pen.push(slider, 0.0, 30.0)
 
 
+def settle(pen: Pen, first: int) -> None:
+    """Friction within a loop: mostly with one coefficient; with two, it may be open when the loop gets loose."""
+    rubbing = [(k, e) for k, e in enumerate(pen.plan.elements) if k >= first and getattr(e, "friction", None)]
+    if len(rubbing) < 2 or all(e.friction.static == e.friction.kinetic for _, e in rubbing):
+        return
+    if pen.chance(0.15):
+        pen.plan.open_ended = True
+        return
+    for k, e in rubbing:
+        pen.plan.elements[k] = replace(e, friction=replace(e.friction, static=e.friction.kinetic))
+
+
 def loop(pen: Pen) -> tuple[str, str]:
     """A four-bar with friction in some of its pins; its crank and its rocker."""
     D = np.array([pen.between(0.8, 1.2), pen.between(-0.2, 0.2)])
@@ -155,6 +168,7 @@ def loop(pen: Pen) -> tuple[str, str]:
     rubbing = pen.rng.permutation(4) < pen.number(1, 4)
     for (i, j, at), rubs in zip(places, rubbing, strict=True):
         pen.pin(i, j, at, bool(rubs))
+    settle(pen, 0)
     return crank, rocker
 
 
@@ -186,6 +200,7 @@ def slider_crank(pen: Pen) -> None:
     pen.pin(crank, rod, A, bool(rubbing[1]))
     pen.pin(rod, slider, B, bool(rubbing[2]))
     pen.guide("ground", slider, B, (1, 0), bool(rubbing[3]))
+    settle(pen, 0)
     drive = pen.rng.choice(["falls", "spring", "push", "motor"])
     if drive == "spring":
         pen.spring("ground", (B[0] + 1.0, offset), slider, B, pen.between(20, 100))
@@ -206,6 +221,7 @@ def yoke(pen: Pen) -> None:
     pen.pin("ground", crank, (0, 0), pen.chance(0.6))
     pen.guide("ground", slider, (A[0], 0.0), (1, 0), pen.chance(0.6))
     pen.slot(slider, crank, A, (pen.between(-0.2, 0.2), 1.0))
+    settle(pen, 0)
     if pen.chance(0.5):
         pen.spring("ground", (A[0] + 1.2, 0.0), slider, (A[0], 0.0), pen.between(20, 100))
     if pen.chance(0.5):

@@ -1,4 +1,4 @@
-"""All 600 random mechanisms with friction and impacts against the reference; single ones by ``sweep.py --seeds 7 1012``.
+"""All 600 random mechanisms with friction and impacts against the reference; single ones: ``sweep.py --seeds 7 1012``.
 
 A case that hangs or crashes takes its process with it, and only that. With ``--json FILE`` verdicts are added to a file
 as they come, and what stands there is not done again.
@@ -21,9 +21,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
-import numpy as np  # noqa: E402
-from random_touching import FIRST_IMPACT  # noqa: E402
-from touching_verdicts import BAD, VERDICTS, Verdict, judged  # noqa: E402
+import numpy as np
+from random_touching import FIRST_IMPACT
+from touching_verdicts import BAD, VERDICTS, Verdict, judged
 
 LIMIT = 300
 """Seconds for one case; the first of a process compiles."""

@@ -173,6 +173,9 @@ class Plan:
     elements: list[Any] = field(default_factory=list)
     velocities: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     end: float = 1.0
+    open_ended: bool = False
+    """More joints stick than the mechanism has freedoms, and let go above their kinetic friction: when they do depends
+    on how they share the load, which rigid bodies do not say."""
 
     def body(self, name: str) -> Body:
         return next(body for body in self.bodies if body.name == name)
