@@ -38,8 +38,9 @@ from kempe.solvers.program import load_multipliers, run
 OUT, HELD, FORWARD, BACKWARD, DRIVEN = range(5)
 #: Conditions may be missed by this share of the forces in play.
 SLIGHT = 1e-10
-#: A sticking channel whose guard said that it slides needs this much room below the limit to be found sticking again.
-ROOM = 1e-7
+#: What a guard said to slide or open needs this much room to be found sticking or closed again, or else less than the
+#: second share of a force the other way.
+ROOM, AGAINST = 1e-7, 4e-7
 #: Regularisation of channels that hold the same thing, as a share of their own flexibility.
 SOFT = 1e-11
 #: So many states are gone through at most; up to so many, whether another one is admissible too.
@@ -57,6 +58,7 @@ class Choice(Frame):
     normal_of: Ints
     stick_of: Ints
     involved: Ints  # 1 where it has channels now
+    meets: Ints  # 1 where its guard says that its gap closes
     parts: Ints  # 1 where its guard says that it opens
     slides: Ints  # 1 where its guard says that it slides
     rests: Ints  # 1 where its guard says that its sliding came to rest
@@ -78,6 +80,7 @@ class Choice(Frame):
     A: FloatRows
     y0: Floats
     y: Floats
+    size: Floats  # the size of what y / unit is the sum of
     lam: Floats
     given: Floats  # the multiplier of a driven channel
     unit: Floats  # the root of its flexibility: y / unit and lambda unit are of one kind
@@ -116,6 +119,7 @@ def new_choice(eq: Equations) -> Choice:
         "normal_of",
         "stick_of",
         "involved",
+        "meets",
         "parts",
         "slides",
         "rests",
@@ -129,6 +133,7 @@ def new_choice(eq: Equations) -> Choice:
     reals = (
         "y0",
         "y",
+        "size",
         "lam",
         "given",
         "unit",
@@ -280,12 +285,14 @@ def _limit(choice, c):
 
 @compiled
 def _rates(choice):
-    """The rates that follow from the multipliers."""
+    """The rates that follow from the multipliers, and the size of what they are the sum of."""
     for c in range(choice.count):
-        total = choice.y0[c]
+        total, size = choice.y0[c], abs(choice.y0[c])
         for d in range(choice.count):
-            total += choice.A[c, d] * choice.lam[d]
-        choice.y[c] = total
+            part = choice.A[c, d] * choice.lam[d]
+            total += part
+            size += abs(part)
+        choice.y[c], choice.size[c] = total, size / choice.unit[c] + 1e-300
 
 
 @compiled
@@ -386,31 +393,19 @@ def solve_state(eq: Equations, wk: Work, choice: Choice) -> int:
 
 
 @compiled
-def _size(choice):
-    """The size of the forces in play."""
-    size = 1e-300
-    for c in range(choice.count):
-        size = max(size, abs(choice.y0[c]) / choice.unit[c], abs(choice.lam[c]) * choice.unit[c])
-    return size
-
-
-@compiled
-def _missed(eq, wk, choice, c, size):
+def _missed(eq, wk, choice, c):
     """By how much a channel misses its condition, as a share of the forces in play; not above zero where it holds."""
-    s, e, y, lam, unit = choice.state[c], choice.touch[c], choice.y[c], choice.lam[c], choice.unit[c]
-    slight = SLIGHT * size
+    s, e, unit, size = choice.state[c], choice.touch[c], choice.unit[c], choice.size[c]
+    y, lam = choice.y[c] / unit / size, choice.lam[c] * unit / size
     if choice.is_normal[c] > 0:
-        if s == HELD:
-            return (lam * unit + (slight if choice.parts[e] == 0 else ROOM * size)) / size
-        if s == OUT:
-            return (-y / unit - slight) / size
-        return -1.0
+        if s == HELD:  # (what is pressed by nothing is open)
+            return lam + (SLIGHT if choice.parts[e] == 0 else ROOM)
+        return -y - (SLIGHT if choice.parts[e] == 0 else AGAINST) if s == OUT else -1.0
     if s == HELD:
-        most = wk.touch[eq.touches.at[e] + MOST] * unit
-        room = ROOM * most if choice.slides[e] > 0 else -slight
-        return (abs(lam) * unit - most + room) / size
+        most = wk.touch[eq.touches.at[e] + MOST] * unit / size
+        return abs(lam) - most + (ROOM * most if choice.slides[e] > 0 else -SLIGHT)
     if s in (FORWARD, BACKWARD) and choice.at_rest[c] > 0:
-        return (-_sign(s) * y / unit - slight) / size
+        return -_sign(s) * y - (SLIGHT if choice.slides[e] == 0 else AGAINST)
     return -1.0
 
 
@@ -458,9 +453,9 @@ def judge(eq: Equations, wk: Work, choice: Choice) -> float:
     """By how much the present state of all channels misses its conditions; not above zero where it is admissible."""
     if solve_state(eq, wk, choice) == 0:
         return np.inf
-    worst, size = -1.0, _size(choice)
+    worst = -1.0
     for c in range(choice.count):
-        worst = max(worst, _missed(eq, wk, choice, c, size))
+        worst = max(worst, _missed(eq, wk, choice, c))
     return worst
 
 
@@ -474,9 +469,9 @@ def _walk(eq: Equations, wk: Work, choice: Choice) -> int:
             return 1
         if not worst < np.inf:
             return 0
-        size, changed = _size(choice), False
+        changed = False
         for c in range(K):
-            if _missed(eq, wk, choice, c, size) > 0.0 and not (changed and attempt > 2 * K):
+            if _missed(eq, wk, choice, c) > 0.0 and not (changed and attempt > 2 * K):
                 _change(choice, c)
                 changed = True
     return 0
@@ -632,9 +627,8 @@ def is_alone(eq: Equations, wk: Work, choice: Choice) -> int:
                 for c in range(K):
                     choice.before[c] = choice.y[c]
             else:
-                size = _size(choice)
                 for c in range(K):
-                    if abs(choice.y[c] - choice.before[c]) > 1e-6 * size * choice.unit[c]:
+                    if abs(choice.y[c] - choice.before[c]) > 1e-6 * choice.size[c] * choice.unit[c]:
                         alone = 0
                         choice.several_touch = choice.touch[c]
         if alone == 0 or not _next_options(choice):

@@ -72,7 +72,7 @@ def slow(eq, course, row):
 def touches_now(eq, wk, course, e):
     """Whether a gap is closed: it was, or it is within rounding and what it moves by in an instant."""
     touches, choice = eq.touches, course.choice
-    if choice.mode[e] != touches.open[e]:
+    if choice.mode[e] != touches.open[e] or choice.meets[e] > 0:
         return True
     at, row = touches.at[e], touches.normal[e]
     instant = 2e-13 * max(abs(course.now.t), course.now.t - course.before.t)

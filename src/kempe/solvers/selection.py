@@ -227,7 +227,7 @@ def _enter(eq: Equations, wk: Work, course: Course) -> int:
             _log(eq, course, e, mode)
     for e in range(touches.element.shape[0]):
         _put_slack(eq, wk, course, e, int(wk.x[touches.mode_at[e]]))
-        choice.parts[e] = choice.slides[e] = choice.rests[e] = choice.plastic[e] = 0
+        choice.meets[e] = choice.parts[e] = choice.slides[e] = choice.rests[e] = choice.plastic[e] = 0
     for c in range(choice.count):
         held = choice.state[c] == HELD
         now.al[eq.n + choice.row[c]] = choice.lam[c] if held else 0.0

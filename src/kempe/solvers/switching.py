@@ -540,7 +540,7 @@ def _call_for_choice(eq, course, c):
     """Note down what the guard of a touching element says; what it does is chosen with all others."""
     h, touches, choice, e = eq.hybrids, eq.touches, course.choice, eq.hybrids.toucher[c]
     if h.source[c] == touches.open[e] and touches.normal[e] >= 0:
-        choice.plastic[e] = int(_accumulates(h, course, c))
+        choice.meets[e], choice.plastic[e] = 1, int(_accumulates(h, course, c))
     elif h.target[c] == touches.open[e] and touches.normal[e] >= 0:
         choice.parts[e] = 1
     elif h.source[c] == touches.closed[e]:
