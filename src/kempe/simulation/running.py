@@ -235,4 +235,5 @@ def result(
         model=system.model,
         series=series,
         initial=initial,
+        first_modes=machine.first_modes,
     )
