@@ -29,7 +29,7 @@ def test_a_loose_pin_stays_in_its_hole_and_pushes_only() -> None:
     res = m.simulate(1.0)
     assert res.success and res.energy.error < 1e-6
     assert res.array("B.gap").min() > -1e-9 and res.array("B.normal").min() > -1e-9
-    assert {event.mode for event in res.events} >= {"open"}
+    assert res.array("B.gap")[0] == pytest.approx(5e-4) and {event.mode for event in res.events} > {"stick"}
     assert np.abs(res.array("B.friction")).max() <= 0.1 * res.array("B.normal").max() + 1e-9
 
 
@@ -51,9 +51,7 @@ def test_a_loose_slider_visits_all_four_cases() -> None:
     """No contact, one corner, two on one side, two on opposite sides; none goes beyond its line, energy balances."""
     m, _, rod, slider = slider_crank(25.0)
     m.revolute("B", rod, slider, at=(0.4, 0))
-    guide = m.translational(
-        "P", m.ground, slider, backlash=5e-4, length=0.06, width=0.04, friction=0.1, restitution=0.2
-    )
+    guide = m.translational("P", m.ground, slider, backlash=5e-4, length=0.06, width=0.04, friction=0.1)
     m.force("gas", slider, (0.0, lambda t: 30 * kp.sin(47 * t)), on=(0.02, 0.0))
     res = m.simulate(2.0, steps=4000)
     assert res.success and res.energy.error < 1e-6
