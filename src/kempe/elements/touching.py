@@ -77,9 +77,7 @@ class Touching(Element):
         bent = None
         if friction is not None and friction.bristles:
             if closes:
-                raise ModelError(
-                    f"'{name}': friction: LuGre's bristles need surfaces that stay pressed; this contact opens"
-                )
+                raise ModelError("friction: LuGre's bristles need surfaces that stay pressed; this contact opens")
             bent = Coordinate(f"{name} bristles", 0.0, owner=self)
         return {"friction": friction, "bristles": bent}
 
