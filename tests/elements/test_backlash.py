@@ -1,5 +1,6 @@
 """Joints with backlash, and known impulses."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,14 @@ def test_a_loose_slider_visits_all_four_cases() -> None:
     assert set(res.array("P.case")) == {0.0, 1.0, 2.0, 3.0}
     largest = 2 * 5e-4 / 0.06  # the tilt of a wedged slider, but for its width
     assert np.abs(res.array("P.tilt")).max() == pytest.approx(largest, rel=0.02)
+    cases = guide.cases(res)
+    assert cases[0][0] == 0.0 and cases[-1][1] == 2.0
+    assert all(a[1] == b[0] and a[2] != b[2] for a, b in pairwise(cases))
+    assert {corners for *_, corners in cases} >= {"", "A", "B", "AB", "CD"} and {"AD", "BC"} & {c for *_, c in cases}
+    for begin, end, corners in cases:
+        inside = (res.t > begin) & (res.t < end)
+        kind = 3.0 if set(corners) & set("AB") and set(corners) & set("CD") else float(len(corners))
+        assert np.all(res.array("P.case")[inside] == kind)
     touching = sum((res.array(f"{corner.name}.normal") > 0).astype(int) for corner in guide.corners)
     assert np.array_equal(np.minimum(touching, 2), np.minimum(res.array("P.case"), 2))
 
