@@ -60,6 +60,7 @@ class Touching(Element):
     #: Whether it has a gap; whether it has friction that sticks.
     closes: bool = False
     rubs: bool = False
+    giving_rows = (STICK,)
     #: Rows that always hold.
     own_rows: ClassVar[tuple[str, ...]] = ()
 
