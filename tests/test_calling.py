@@ -99,7 +99,7 @@ def test_laws_are_explained_too(law: Any) -> None:
         ),
         (lambda m: m.body("a", 1, mass=2, inertia=1), "^body 'a': mass= is given twice$"),
         (lambda m: m.revolute("A", m.ground), "^revolute 'A': j must be given"),
-        (lambda m: m.revolute("A", m.ground, m.body("b"), (0, 0)), "by name at=, on_i=, on_j=$"),
+        (lambda m: m.revolute("A", m.ground, m.body("b"), (0, 0)), "by name at=, on_i=, on_j=, friction="),
         (lambda m: m.spring("s", m.ground, m.body("b"), at=(0, 0)), "no at=: it has two ends; give on_i= and on_j="),
         (lambda m: m.simulate(), "^simulate: times must be given"),
         (lambda m: m.simulate(times=1, tol=1e-3, dt=0.1), "tolerance=(.|\n)*dt=; did you mean step="),

@@ -39,6 +39,13 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("velocity", "v"), ("speed",)),
     **dict.fromkeys(("limits", "range", "minmax"), ("bounds",)),
     **dict.fromkeys(("function", "func", "f"), ("law", "motion", "function")),
+    **dict.fromkeys(("mu", "coefficient", "cof", "friction_coefficient"), ("friction", "kinetic")),
+    **dict.fromkeys(("mu_s", "stiction", "static_friction"), ("static", "friction")),
+    **dict.fromkeys(("mu_k", "mu_d", "dynamic"), ("kinetic", "friction")),
+    **dict.fromkeys(("e", "cor", "bounce", "elasticity"), ("restitution",)),
+    **dict.fromkeys(("clearance", "play", "gap", "slack"), ("backlash",)),
+    **dict.fromkeys(("load", "normal_force", "N"), ("normal",)),
+    **dict.fromkeys(("impact", "blow", "kick"), ("impulse",)),
     **dict.fromkeys(("hinge", "pin", "joint", "rotational", "pivot"), ("revolute",)),
     **dict.fromkeys(("prismatic", "slider", "slide", "guide", "translation"), ("translational",)),
     **dict.fromkeys(("damper", "dashpot", "actuator", "cylinder"), ("spring",)),
@@ -55,7 +62,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 def meant(name: str, known: Iterable[str]) -> str | None:
     """The known name that was likely meant: spelled alike, or the same thing in other words."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
     if near:
         return near[0]
     same = {n.lower(): n for n in names}.get(name.lower())

@@ -1,5 +1,6 @@
 """The catalogue: parts, joints, drivers, forces. One class per element, its data and its equations."""
 
+from kempe.elements.backlash import LooseRevolute, LooseTranslational, loose_guide
 from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, check_name, trace
 from kempe.elements.contacts import CircleContact, CircleLineContact, PointLineContact, Stop
 from kempe.elements.curves import CamFlat, CamRoller, Curve, CurveContact, PointOnCurve, curve, curve_through, polar
@@ -17,6 +18,7 @@ from kempe.elements.friction import (
     Stribeck,
     Threlfall,
 )
+from kempe.elements.impulses import Impulse
 from kempe.elements.joints import (
     Belt,
     Coupler,
@@ -100,12 +102,15 @@ __all__ = [
     "Gear",
     "Gravity",
     "Ground",
+    "Impulse",
     "Inertia",
     "Joint",
     "KernelSource",
     "Law",
     "Link",
     "Load",
+    "LooseRevolute",
+    "LooseTranslational",
     "LuGre",
     "Marker",
     "ModifiedCoulomb",
@@ -150,6 +155,7 @@ __all__ = [
     "evaluate",
     "harmonic",
     "harmonic_rise",
+    "loose_guide",
     "number",
     "parameters_in",
     "plain_array",

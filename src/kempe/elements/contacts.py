@@ -66,9 +66,10 @@ class SurfaceContact(RigidContact):
 class PointLineContact(SurfaceContact):
     """A point of j that stays on the left side of a line of i, or on the line.
 
-    ``axis`` is the line's direction in the world, in the drawn pose; left is where it points after a quarter turn.
-    ``at`` is a point of the line in the world, in the drawn pose; ``on_i`` gives it in the axes of i (their origin if
-    neither is given). ``on_j`` is the point of j (its origin if not given).
+    ``axis`` is the line's direction in the world, in the drawn pose: the x axis if not given, or that of a marker given
+    as i; left is where it points after a quarter turn. ``at`` is a point of the line in the world, in the drawn pose;
+    ``on_i`` gives it in the axes of i (their origin if neither is given). ``on_j`` is the point of j (its origin if not
+    given).
 
     ``restitution`` says how it bounces, by ``law`` "newton" or "poisson"; ``friction`` is a coefficient or a law.
     """
@@ -79,7 +80,7 @@ class PointLineContact(SurfaceContact):
         i: Any,
         j: Any,
         *,
-        axis: Any = (1.0, 0.0),
+        axis: Any = None,
         at: Any = None,
         on_i: Any = None,
         on_j: Any = None,
@@ -104,7 +105,8 @@ def on_line(what: str, i: Any, j: Any, axis: Any, at: Any, on_i: Any, on_j: Any)
         on_j = (0.0, 0.0)
     if at is None and on_i is None and not isinstance(i, Marker):
         on_i = (0.0, 0.0)
-    return attach(what, i, j, at, on_i, on_j, axis)
+    ends = attach(what, i, j, at, on_i, on_j, (1.0, 0.0) if axis is None else axis)
+    return (i, ends[1]) if isinstance(i, Marker) and axis is None and at is None and on_i is None else ends
 
 
 class CircleLineContact(SurfaceContact):
@@ -121,7 +123,7 @@ class CircleLineContact(SurfaceContact):
         j: Any,
         *,
         radius: Any,
-        axis: Any = (1.0, 0.0),
+        axis: Any = None,
         at: Any = None,
         on_i: Any = None,
         on_j: Any = None,

@@ -353,7 +353,7 @@ class Force(Element):
         self, name: str, part: Any, force: Any, *, at: Any = None, on: Any = None, frame: str = "world"
     ) -> None:
         what = f"force '{name}'"
-        marker = _acting_on(what, part, at, on)
+        marker = acting_on(what, part, at, on)
         if frame not in ("world", "body"):
             raise ModelError(f"{what}: frame must be 'world' or 'body', not {frame!r}")
         entries = _entries(force)
@@ -374,7 +374,7 @@ class Force(Element):
         return x.push(x.on.r, acting)
 
 
-def _acting_on(what: str, part: Any, at: Any, on: Any) -> Marker:
+def acting_on(what: str, part: Any, at: Any, on: Any) -> Marker:
     """The point of a part that a world point of the drawn pose, or one in the part's own axes, says."""
     marker = as_marker(part, f"{what}: the part")
     if at is None and on is None:

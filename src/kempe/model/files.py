@@ -329,6 +329,22 @@ class _Builder:
         except TypeError as error:
             raise ModelError(f"{name}: {error}") from None
 
+    def _friction(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return self._number(value)
+        name, arguments = next(iter(value.items()))
+        return el.LAWS[name](**{key: self._pair(item) for key, item in arguments.items()})
+
+    def _load(self, value: Any) -> Any:
+        if not isinstance(value, dict) or "load" not in value:
+            return self._law(value)
+        name = value["load"]
+        if name in self.failed:
+            raise _Consequence(f"'{name}' has a mistake of its own")
+        if name not in self.model.elements:
+            raise ModelError(f"there is no joint '{name}'{suggestion(name, self.model.elements)}")
+        return self.model.elements[name]
+
     def _laws(self, value: Any) -> Any:
         return [self._law(item) for item in value]
 

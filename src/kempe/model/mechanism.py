@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import casadi as ca
@@ -42,17 +43,23 @@ def recorded(method: Callable[Concatenate[MechanismModel, P], R]) -> Callable[Co
     return wrapper
 
 
+@contextmanager
+def _named(kind: str, name: Any) -> Iterator[None]:
+    """What is wrong with an element is said with its name."""
+    try:
+        yield
+    except ModelError as error:
+        if not isinstance(name, str) or f"'{name}'" in str(error):
+            raise
+        raise ModelError([f"{kind} '{name}': {finding}" for finding in error.findings]) from error
+
+
 def _adds(element: Callable[P, E]) -> Callable[Concatenate[MechanismModel, P], E]:
     """A method that makes an element of the given class and adds it to the mechanism."""
 
     def method(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> E:
-        try:
+        with _named(kind_of(element), args[0] if args else kwargs.get("name")):
             return Model.add(self, element(*args, **kwargs))
-        except ModelError as error:
-            name = args[0] if args else kwargs.get("name")
-            if not isinstance(name, str) or f"'{name}'" in str(error):
-                raise
-            raise ModelError([f"{kind_of(element)} '{name}': {finding}" for finding in error.findings]) from error
 
     def remembering(self: MechanismModel, /, *args: P.args, **kwargs: P.kwargs) -> E:
         result = method(self, *args, **kwargs)
@@ -91,6 +98,14 @@ def _adds_unnamed(element: Callable[Concatenate[str, P], E]) -> MayBeUnnamed[P, 
         return method(self, *args, **kwargs)
 
     return wrapper  # type: ignore[return-value]  # (a function of the class is bound; a protocol cannot say so)
+
+
+def _bouncing(backlash: Any, **given: Any) -> dict[str, Any]:
+    """What was said of the contacts of a joint with backlash; a joint without has none."""
+    said = {key: value for key, value in given.items() if value is not None}
+    if said and backlash is None:
+        raise ModelError(f"{' and '.join(f'{key}=' for key in said)} is for joints with backlash: give backlash= too")
+    return said
 
 
 def verb_of(element: Any) -> str:
@@ -268,10 +283,85 @@ class MechanismModel(Model):
         """A coordinate that counts the angle of j as seen from i over full turns (bars have none of their own)."""
         return Model.add(self, el.AngleCoordinate(name, i, j)).coordinate
 
+    # --- joints that may have backlash ---------------------------------------------------------------------------
+
+    @recorded
+    def revolute(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        friction: Any = None,
+        radius: Any = None,
+        backlash: Any = None,
+        restitution: Any = None,
+        law: str | None = None,
+    ) -> el.Revolute | el.LooseRevolute:
+        """A pin: a point of i and a point of j coincide, or with ``backlash`` stay as near as that.
+
+        With ``friction``, a coefficient or a law, a torque mu R F resists turning: R is the pin's ``radius`` and F what
+        it bears. With ``backlash``, by which the hole's radius is larger, the pin flies, touches with an impact
+        (plastic unless there is a ``restitution``, by ``law`` "newton" or "poisson"), rolls and slides.
+        """
+        place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction, "radius": radius}
+        with _named("revolute", name):
+            bouncing = _bouncing(backlash, restitution=restitution, law=law)
+            if backlash is None:
+                return Model.add(self, el.Revolute(name, i, j, **place))
+            return Model.add(self, el.LooseRevolute(name, i, j, **place, backlash=backlash, **bouncing))
+
+    @recorded
+    def translational(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        axis: Any = (1.0, 0.0),
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        angle: Any = None,
+        friction: Any = None,
+        length: Any = None,
+        width: Any = None,
+        backlash: Any = None,
+        restitution: Any = None,
+        law: str | None = None,
+    ) -> el.Translational | el.LooseTranslational:
+        """A prismatic guide: j slides along an axis of i and does not turn in it, or with ``backlash`` hardly.
+
+        ``axis`` is a world direction in the drawn pose, ``at`` a world point of the guide line (where j is drawn if not
+        given; ``on_i`` gives it in the axes of i), ``on_j`` the point of j that stays on it (its origin if not given).
+        The relative angle stays as drawn unless ``angle`` gives it.
+
+        With ``friction``, a coefficient or a law, mu N resists sliding; with a ``length`` the guide bears on two pads,
+        half of it to either side of the point of j, which both rub. With ``backlash`` on either side the slider, of
+        ``length`` and ``width``, touches with its four corners, each with an impact (plastic unless there is a
+        ``restitution``, by ``law`` "newton" or "poisson"); see :class:`kempe.elements.LooseTranslational`.
+        """
+        place: dict[str, Any] = {"axis": axis, "at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
+        with _named("translational", name):
+            bouncing = _bouncing(backlash, width=width, restitution=restitution, law=law)
+            if backlash is None:
+                return Model.add(self, el.Translational(name, i, j, **place, angle=angle, length=length))
+            if angle is not None:
+                raise ModelError("a slider with backlash is free to turn: leave angle= out, and draw it as it is")
+            guide = el.loose_guide(name, i, j, **place, length=length, backlash=backlash, **bouncing)
+            for element in (*guide.corners, guide):
+                self._claim(element.name, element.kind)  # all or none
+            for element in (*guide.corners, guide):
+                Model.add(self, element)
+            return guide
+
+    revolute.makes, translational.makes = el.Revolute, el.Translational  # type: ignore[attr-defined]
+
     # --- joints and drivers: one line each, the class is the documentation ----------------------------------------
 
-    revolute = _adds(el.Revolute)
-    translational = _adds(el.Translational)
     weld = _adds(el.Weld)
     pin_in_slot = _adds(el.PinInSlot)
     link = _adds(el.Link)
@@ -294,6 +384,7 @@ class MechanismModel(Model):
     circle_contact = _adds(el.CircleContact)
     stop = _adds(el.Stop)
     friction = _adds(el.Friction)
+    impulse = _adds(el.Impulse)
 
     # --- forces ----------------------------------------------------------------------------------------------------
 

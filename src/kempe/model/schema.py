@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
-from kempe.elements import motions
+from kempe.elements import LAWS, motions
 from kempe.model.analyses import AnalysisSpec, OutputsSpec, Strict
 from kempe.model.mechanism import MechanismModel
 
@@ -21,10 +21,10 @@ VERSION = 1
 #: Argument name -> what it may be; any other argument is a number.
 ROLES: dict[str, str] = {
     **dict.fromkeys(("name", "fixed", "ends", "side", "direction"), "text"),
-    **dict.fromkeys(("internal", "crossed", "closed", "periodic", "rate", "stop", "lift_off"), "flag"),
+    **dict.fromkeys(("internal", "crossed", "closed", "periodic", "rate", "stop", "lift_off", "inside"), "flag"),
     **dict.fromkeys(("at", "on", "on_i", "on_j", "axis", "teeth", "radii", "centre", "span"), "vector"),
     **dict.fromkeys(("i", "j", "carrier", "frame", "point", "first", "second", "part", "reaction"), "part"),
-    **dict.fromkeys(("motion", "x", "y", "force", "torque"), "law"),
+    **dict.fromkeys(("motion", "x", "y", "force", "torque", "surface"), "law"),
     **dict.fromkeys(("curve", "profile"), "curve"),
     **dict.fromkeys(("rows", "equations"), "texts"),
     **dict.fromkeys(("points", "parts"), "parts"),
@@ -33,13 +33,19 @@ ROLES: dict[str, str] = {
     "terms": "terms",
     "law": "characteristic",
     "forces": "forces",
+    "friction": "friction",
+    "normal": "load",
     "element": "text",
     "arguments": "arguments",
 }
+#: Verbs of what bounces, by a law of impact.
+BOUNCING = ("point_line_contact", "circle_line_contact", "circle_contact", "stop", "revolute", "translational")
 #: Verb -> arguments that are something else there.
 OTHER_ROLES: dict[str, dict[str, str]] = {
     "force": {"force": "laws", "frame": "text"},
     "bushing": {"stiffness": "pair", "damping": "pair"},
+    "impulse": {"force": "vector", "torque": "number"},
+    **{verb: {"law": "text"} for verb in BOUNCING},
 }
 #: Verb -> what the law of a spring is a function of, besides its rate and the time.
 MEASURED = {"spring": "length", "torsion_spring": "angle"}
@@ -139,6 +145,33 @@ def _characteristic(value: Any) -> Any:
         words = "must be an expression like 100 * S.length**3 + S.rate, S being the spring, {table: name} or a spline"
         raise ValueError(words)
     return _law(value)
+
+
+@cache
+def friction_arguments() -> dict[str, list[str]]:
+    """Law of friction -> the names of its arguments."""
+    return {word: list(inspect.signature(law).parameters) for word, law in LAWS.items()}
+
+
+def _friction(value: Any) -> Any:
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        return value
+    known = friction_arguments()
+    if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in known:
+        raise ValueError(f"must be a coefficient, or a law with its numbers: one of {', '.join(known)}")
+    name, arguments = next(iter(value.items()))
+    if not isinstance(arguments, dict) or not set(arguments) <= set(known[name]):
+        raise ValueError(f"{name} takes {', '.join(known[name])}")
+    return {name: {key: _pair(item) for key, item in arguments.items()}}
+
+
+def _load(value: Any) -> Any:
+    if isinstance(value, dict) and list(value) == ["load"]:
+        return {"load": _text(value["load"])}
+    try:
+        return _law(value)
+    except ValueError as error:
+        raise ValueError(f"{error}, or {{load: joint}}") from None
 
 
 def _forces(value: Any) -> Any:
@@ -260,6 +293,8 @@ _TYPES: dict[str, Any] = {
     "laws": Annotated[Any, BeforeValidator(_laws), WithJsonSchema({"type": "array", "minItems": 2, "maxItems": 2})],
     "pair": Annotated[Any, BeforeValidator(_pair), WithJsonSchema({"anyOf": [_NUMBER_JSON, _VECTOR_JSON]})],
     "characteristic": Annotated[Any, BeforeValidator(_characteristic), WithJsonSchema({"type": ["string", "object"]})],
+    "friction": Annotated[Any, BeforeValidator(_friction), WithJsonSchema({"type": ["number", "string", "object"]})],
+    "load": Annotated[Any, BeforeValidator(_load), WithJsonSchema({"type": ["number", "string", "object"]})],
     "forces": Annotated[
         Any,
         BeforeValidator(_forces),

@@ -44,7 +44,9 @@ def describe(model: Model, values: Mapping[str, float] | None = None) -> dict[st
         return {**data, **names.data(), "equations": equations, **more}
     assert isinstance(model, MechanismModel)
     said = {arguments["name"] for _, arguments in model.recipe}
-    said |= {part.name for element in model.elements.values() for part in element.auxiliary}
+    for element in model.elements.values():  # what came with an element is said with it
+        said |= {part.name for part in element.auxiliary}
+        said |= {corner.name for corner in element.corners} if isinstance(element, el.LooseTranslational) else set()
     unsaid = [n for n in (*model.parts, *model.elements) if n.split(".")[0] not in said]
     if unsaid:
         raise ModelError(f"'{unsaid[0]}' was added as an object of its own, which a file cannot describe")
@@ -114,6 +116,8 @@ class _Writer:
         kind = role(verb, key)
         if kind == "characteristic":
             return self._characteristic(value, name, MEASURED[verb])
+        if kind == "load" and isinstance(value, el.Element):
+            return {"load": value.name}
         return self.value(value)
 
     def _characteristic(self, law: Any, name: str, measured: str) -> Any:
@@ -159,6 +163,8 @@ class _Writer:
             return {"spline": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, Law):
             return {type(value).__name__: {k: self.value(v) for k, v in value.numbers.items() if v is not None}}
+        if isinstance(value, el.FrictionLaw):
+            return {value.word(): {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, curve_through):
             return {"curve_through": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, curve):

@@ -12,6 +12,8 @@ import numpy as np
 
 from kempe.errors import ModelError
 
+#: So many impulses of an event stand in a table.
+MOST = 4
 #: Coordinate, rate and acceleration of each column of a motion.
 Columns = Sequence[tuple[str, str, str]]
 
@@ -62,9 +64,13 @@ class Events(list[Event]):
     def _repr_html_(self) -> str:
         if not self:
             return "<p>no events</p>"
-        cells = [(f"{event.t:.6g}", event.kind, event.message) for event in self]
+        heads, cells = ["t", "kind", "what happens"], [[f"{e.t:.6g}", e.kind, e.message] for e in self]
+        if impacts(self):
+            heads += ["impulses", "energy lost"]
+            cells = [[*row, *hit_of(event)] for row, event in zip(cells, self, strict=True)]
+        head = "".join(f"<th>{word}</th>" for word in heads)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
-        return f"<table><tr><th>t</th><th>kind</th><th>what happens</th></tr>{rows}</table>"
+        return f"<table><tr>{head}</tr>{rows}</table>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +87,39 @@ class SwitchEvent(Event):
     mode: str
     impulses: dict[str, float] = field(default_factory=dict)
     lost: float = 0.0
+
+
+@dataclass(frozen=True)
+class Impact:
+    """An instant at which velocities jumped: the elements that switched, the impulses of all rows, the energy lost."""
+
+    t: float
+    elements: list[str]
+    impulses: dict[str, float]
+    lost: float
+
+
+def impacts(events: Sequence[Event]) -> list[Impact]:
+    """The impacts among events, in order; several at one instant that follow each other are several."""
+    found: list[Impact] = []
+    for event in events:
+        if not isinstance(event, SwitchEvent) or not event.impulses:
+            continue
+        if found and found[-1].t == event.t and found[-1].impulses == event.impulses:
+            found[-1].elements.append(event.element)
+        else:
+            found.append(Impact(event.t, [event.element], event.impulses, event.lost))
+    return found
+
+
+def hit_of(event: Event) -> tuple[str, str]:
+    """The impulses of an event, its own first, and the energy lost, as a table shows them."""
+    if not isinstance(event, SwitchEvent) or not event.impulses:
+        return "", ""
+    own = f"{event.element}."
+    order = sorted(event.impulses.items(), key=lambda item: (not item[0].startswith(own), -abs(item[1])))
+    more = f" and {len(order) - MOST} more" if len(order) > MOST else ""
+    return ", ".join(f"{row} {p:.6g}" for row, p in order[:MOST]) + more, f"{event.lost:.6g}" if event.lost else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,6 +48,7 @@ def as_dataset(result: Result) -> xarray.Dataset:
         "stats": encoded(result.stats),
         "provenance": encoded(result.provenance),
         "events": encoded([told(event) for event in result.events]),
+        "first_modes": encoded(result.first_modes),
     }
     if result.initial is not None:
         start = {"moved": result.initial.moved, "changed": result.initial.changed, "text": str(result.initial)}
@@ -100,6 +101,7 @@ def read_result(path: str | Path, make: Callable[..., Result], trust: str | Iter
             model=text and _model(files.read_text(text, str(path)), trust),
             series={name: named[name] for name in series},
             initial=None if start is None else StoredStart(**json.loads(start)),
+            first_modes=json.loads(attributes.get("first_modes", "{}")),
         )
         found.derived.update({name: values for name, values in named.items() if name not in own | set(series)})
         return found

@@ -22,9 +22,10 @@ from kempe.model import Model
 from kempe.model.measures import Definition, written
 from kempe.model.units import Units
 from kempe.results.energy import PARTS, Energies
-from kempe.results.events import Event, Events
+from kempe.results.events import Event, Events, Impact, impacts
 from kempe.results.keeping import as_dataset, read_result, write_result
 from kempe.results.kinds import declared_kinds, kind_by_name
+from kempe.results.modes import intervals
 from kempe.results.reactions import Loads, Reaction
 from kempe.system import System, compiled
 from kempe.system.measures import motion
@@ -83,6 +84,8 @@ class Result:
     #: Further histories by name: energies, multipliers, what was defined.
     series: dict[str, np.ndarray] = field(default_factory=dict)
     initial: Any = None
+    #: The mode in which each element that switches began.
+    first_modes: dict[str, str] = field(default_factory=dict)
     #: Histories that were computed from these when first asked for.
     derived: dict[str, np.ndarray] = field(default_factory=dict, init=False, compare=False)
     _kept: Loads | None = field(default=None, init=False, compare=False)
@@ -244,6 +247,21 @@ class Result:
             warnings.warn(f"'{name}' is not finite at {when}", AccuracyWarning, stacklevel=4)
         return values
 
+    # --- what happened on the way ----------------------------------------------------------------------------------
+
+    def intervals(self, element: Any, mode: str | Sequence[str] = "stick") -> list[tuple[float, float]]:
+        """When an element was in a mode: ``res.intervals("pin")`` are the (begin, end) in which the pin stuck.
+
+        Any mode of any element that switches can be asked for ("open", "closed", "forward", "contact", ...), or several
+        at once. An interval that lasts to the end of the run ends there.
+        """
+        return intervals(self, element, mode)
+
+    @property
+    def impacts(self) -> list[Impact]:
+        """Every instant at which velocities jumped, with the impulses of all constraint rows and the energy lost."""
+        return impacts(self.events)
+
     # --- loads and energies --------------------------------------------------------------------------------------
 
     def reaction(self, joint: Any, on: Any = None, axes: str = "global") -> Reaction:
@@ -283,7 +301,8 @@ class Result:
             zero = np.zeros(len(self.t))
             multipliers = [zero if values is None else values for values in rows]
             states = np.column_stack(multipliers) if rows else np.zeros((len(self.t), 0))
-            replay = Replay(system, self._parameters(), States(self.t, self.q, self.v, self.a, states), self.events)
+            course = States(self.t, self.q, self.v, self.a, states)
+            replay = Replay(system, self._parameters(), course, self.events, self.first_modes)
             self._kept = Loads(replay, known)
         return self._kept
 

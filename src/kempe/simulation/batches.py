@@ -57,6 +57,8 @@ class Runs:
     model: Model | None = None
     #: The parameters that no design changed.
     standing: dict[str, float] = field(default_factory=dict)
+    #: The mode in which each element that switches began, per design.
+    first_modes: list[dict[str, str]] = field(default_factory=list)
     #: What the quantities are, and the model's units, for labels.
     kinds: dict[str, str] = field(default_factory=dict)
     units: Units = field(default_factory=lambda: Units({}))
@@ -136,6 +138,7 @@ class Runs:
             },
             model=self.model,
             series={name: values for name, values in own.items() if name.startswith(("lambda.", "energy."))},
+            first_modes=self.first_modes[design] if self.first_modes else {},
         )
         found.series |= {name: values for name, values in own.items() if name not in found.names}
         return found
@@ -174,6 +177,7 @@ class Batch:
         self.events: list[list[Event]] = [[] for _ in range(size)]
         self.findings: dict[int, list[str]] = {}
         self.stopped: dict[int, str] = {}
+        self.first_modes: list[dict[str, str]] = [{} for _ in range(size)]
 
     def _vector(self, model: Model, design: int, changes: dict[str, float]) -> np.ndarray:
         """The parameters of a design; NaN where some cannot follow from the others."""
@@ -192,6 +196,7 @@ class Batch:
         try:
             known = (self.x[design], self.drawn[design]) if self.sound[design] else None
             machine.begin(self.vectors[design], known)
+            self.first_modes[design] = machine.first_modes
             code = go(machine, record, Patience(None).look)
             if code not in (co.REACHED, co.STOPPED) or record.outside:
                 finished(machine, record, code, None)
@@ -299,6 +304,7 @@ def simulate_designs(
         batch.stopped,
         model=model.kept(),
         standing={name: float(p.value) for name, p in free.items()},
+        first_modes=batch.first_modes,
         kinds={name: kinds[name] for name in quantities if name in kinds},
         units=model.units or Units({}),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -34,11 +34,20 @@ class Replay:
     """Evaluates expressions of elements over a motion.
 
     ``events`` are the switches met, in order; each has ``t``, ``element``, ``mode`` and, where values are latched, the
-    coordinates ``q`` and rates ``v`` at that instant. From them the mode of an element is known at every time.
+    coordinates ``q`` and rates ``v`` at that instant. From them the mode of an element is known at every time:
+    ``first_modes`` are those in which elements began, where they were noted down.
     """
 
-    def __init__(self, system: System, parameters: np.ndarray, states: States, events: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        system: System,
+        parameters: np.ndarray,
+        states: States,
+        events: Sequence[Any] = (),
+        first_modes: Mapping[str, str] | None = None,
+    ) -> None:
         self.system, self.parameters, self.states, self.events = system, parameters, states, events
+        self.first_modes = first_modes or {}
         self._x = system.inputs(parameters)[0]
 
     def evaluate(
@@ -80,8 +89,10 @@ class Replay:
             return z
         s, kept = self.states, slice(1, 1 + len(family.latches))
         start = States(s.t[:1], s.q[:1], s.v[:1], s.a[:1], s.multipliers[:1])
-        first = self._evaluate(k, family, "first mode", family.first_mode, start, z[:, :1], tables)
-        mode = family.modes[int(first[0, 0])]
+        mode = self.first_modes.get(self.system.elements[k].name, "")
+        if mode not in family.modes:
+            first = self._evaluate(k, family, "first mode", family.first_mode, start, z[:, :1], tables)
+            mode = family.modes[int(first[0, 0])]
         z[0] = family.modes.index(mode)
         into = [number for number, switch in enumerate(family.switches) if switch.target == mode]
         if family.latches and into:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kempe.errors import ModelError
 from kempe.validation import (
+    coulomb_double_pendulum,
     dads_slider_crank,
     singular_configurations,
     singular_position_accelerations,
@@ -19,6 +20,7 @@ CASES: dict[str, Case] = {
         singular_configurations,
         singular_position_accelerations,
         singular_position_simulation,
+        coulomb_double_pendulum,
         dads_slider_crank,
     )
 }

@@ -17,6 +17,7 @@ from kempe.results.energy import PARTS
 from kempe.simulation.batches import Runs
 from kempe.view.family import plot_family
 from kempe.view.labels import axis_label, label_of, shown_in
+from kempe.view.sticking import mark_impulses, shade
 from kempe.view.style import (
     GREY,
     INK,
@@ -96,6 +97,7 @@ class Overlay:
         self.degrees = degrees
         self.first = listed[0]
         self.alone = len(listed) == 1
+        self.met = events(self.first)
 
     def known(self, names: Any, what: str) -> list[str]:
         """Names of histories, each once, that every result has."""
@@ -138,16 +140,22 @@ class Overlay:
             self._lines(ax, names, x, hues, marked)
             _finish(ax, axis_label(self.first, names, self.degrees), height, self._angles(names))
         figure.align_ylabels(axes)
+        over_time = marked and self.alone and x is None
+        shaded = [self._shade(ax, names, hues) if over_time else [] for ax, names in zip(axes, shared, strict=True)]
+        if over_time:
+            mark_impulses(axes[-1], self.first.impacts)
+            _name_events(axes, self.first, {owner for owners in shaded for owner in owners})
         if right:
             self._twin(axes[0], left, right, x, hues, marked)
         elif self.alone:
-            for ax, names in zip(axes, shared, strict=True):
-                if len(names) > 1 or (x is not None and marked and events(self.first)):
+            hit = over_time and bool(self.first.impacts)
+            for ax, names, owners in zip(axes, shared, shaded, strict=True):
+                if len(names) > 1 or owners or (hit and ax is axes[-1]) or (x is not None and marked and self.met):
                     legend(ax)
         if not self.alone:
             handles = [next(line for line in axes[0].lines if line.get_gid() == called) for called in self.results]
             legend(axes[0], handles, list(self.results), below=bool(right))
-        self._abscissa(axes, x, marked, shared if square else [])
+        self._abscissa(axes, x, shared if square else [])
         heading = title or str(self.first.provenance.get("model", ""))
         figure.suptitle(folded(heading, figure.get_figwidth() - 0.5, TITLE), fontsize=TITLE)
         return figure
@@ -178,6 +186,11 @@ class Overlay:
                 if marked and (x is not None or not self.alone):
                     mark_events(axes, result, where)
         steady(axes, [self.values(r, name) for name in names for r in self.results.values()], self._size(names))
+
+    def _shade(self, axes: Axes, names: list[str], hues: Any) -> list[str]:
+        """Shade where the quantities of a single result are held; by what."""
+        (called,) = self.results
+        return shade(axes, self.first, {name: hues[called, name] for name in names})
 
     def _size(self, names: list[str]) -> float:
         """How large quantities of a kind are in the whole result: what is tiny beside that is rounding."""
@@ -214,8 +227,8 @@ class Overlay:
         """Whether all are angles in degrees, which have ticks of their own."""
         return self.degrees and all(self.first.kind(name) == "angle" for name in names)
 
-    def _abscissa(self, axes: list[Axes], x: str | None, marked: bool, square: list[list[str]]) -> None:
-        """The common axis below, and the events of a single result over time."""
+    def _abscissa(self, axes: list[Axes], x: str | None, square: list[list[str]]) -> None:
+        """The common axis below."""
         bottom = axes[-1]
         words = label_of(self.first, x or "t", self.degrees)
         bottom.set_xlabel(folded(words, _inches(bottom)[0] - 1.0, TEXT), fontsize=TEXT)
@@ -225,8 +238,6 @@ class Overlay:
             names = [x, *(name for names in square for name in names)]
             if square and all(self.first.kind(name) == "position" for name in names):
                 bottom.set_aspect("equal", adjustable="datalim")
-        elif marked and self.alone:
-            _name_events(axes, self.first)
 
 
 def _called(results: Sequence[Result], labels: Sequence[str] | None) -> list[str]:
@@ -310,12 +321,16 @@ def _family(name: str) -> str:
 # --- events ---------------------------------------------------------------------------------------------------------
 
 
-def _name_events(panels: Sequence[Axes], result: Result) -> None:
-    """Lines at the times of events, and above the uppermost axes what they are, in rows where they would overlap."""
+def _name_events(panels: Sequence[Axes], result: Result, shaded: set[str]) -> None:
+    """Lines at the times of events, and above the uppermost axes what they are, in rows where they would overlap.
+
+    Of very many those are left out that are seen anyway: the ends of what is shaded, and impacts.
+    """
     few = len(events(result)) <= NAMED
     for axes in panels:
         for event in events(result):
-            axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8 if few else 0.3, zorder=1)
+            if few or not (getattr(event, "element", "") in shaded or getattr(event, "impulses", {})):
+                axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8 if few else 0.3, zorder=1)
     if few:
         _write_above(
             panels[0], [(e.t, getattr(e, "mode", "") or e.kind) for e in sorted(events(result), key=lambda e: e.t)]

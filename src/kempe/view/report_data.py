@@ -15,17 +15,21 @@ from kempe.elements import Inertia, PointMass
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.results.events import hit_of
 from kempe.simulation.batches import Runs
 from kempe.view.drawing import Drawing
 from kempe.view.geometry import drawing_of
 from kempe.view.labels import label_of
 from kempe.view.shapes import Shape, link_colours, shapes_of
+from kempe.view.sticking import held_by, sizes, sticking
 from kempe.view.style import DARK, FORCE, GREY, INK, PALE, PAPER, RUBBER
 
 #: Numbers of one run, and of a family together (four bytes each before packing); rows of a run at most and at least.
 NUMBERS, FAMILY, ROWS, FEWEST = 1_000_000, 2_500_000, 2000, 60
 #: Rows among which those of the page are chosen, and events that are told.
 LOOKED_AT, EVENTS = 12_000, 200
+#: Impacts that are marked.
+IMPACTS = 2000
 #: A drawing as wide as a page, in typographic points: hatchings are as dense as fits this.
 PAGE = 440.0
 #: What a colour is called where dark and light change places.
@@ -119,7 +123,8 @@ class Take:
             "message": result.message,
             "t": block.add_exact(result.t),
             "values": {name: block.add(result.array(name)) for name in result.names} if len(result) else {},
-            "events": [{"t": e.t, "kind": e.kind, "message": e.message} for e in timed(result)],
+            "events": [_event(event) for event in timed(result)],
+            **_met(self.result),
         }
         if self.drawing is not None:
             picture = picture_of(self.drawing)
@@ -133,6 +138,23 @@ class Take:
                 for load in (loads_of(self.model, result) if self.forces else ())
             ]
         return told
+
+
+def _event(event: Any) -> dict[str, Any]:
+    told = {"t": event.t, "kind": event.kind, "message": event.message, "element": getattr(event, "element", "")}
+    impulses, lost = hit_of(event)
+    return told | ({"impulses": impulses} if impulses else {}) | ({"lost": lost} if lost else {})
+
+
+def _met(result: Result) -> dict[str, Any]:
+    """When what sticks, which quantities show it, and how large impacts are beside the largest."""
+    sticks, hits = sticking(result), result.impacts[:IMPACTS]
+    held = {name: held_by(result, name, sticks) for name in result.names} if sticks else {}
+    return {
+        "sticks": sticks,
+        "held": {name: owners for name, owners in held.items() if owners},
+        "impacts": [[impact.t, float(size)] for impact, size in zip(hits, sizes(hits), strict=True)],
+    }
 
 
 def at_rows(result: Result, rows: np.ndarray) -> Result:

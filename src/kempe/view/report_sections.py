@@ -15,6 +15,7 @@ from kempe.elements.base import Field, Group, Scalar
 from kempe.errors import KempeError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.results.events import hit_of
 from kempe.view.report_data import EVENTS
 
 
@@ -100,10 +101,12 @@ def events(result: Result) -> str:
         simulated = result.provenance.get("analysis") == "simulate"
         none = "Nothing switched." if simulated else "No singular position was met."
         return section("Events", f'<p class="soft">{none}</p>')
-    rows = [("", e) if isinstance(e, str) else (_go_to(e.t), e.message) for e in result.events[:EVENTS]]
+    heads, hit = ["t", "what happens"], bool(result.impacts)
+    heads += ["impulses", "energy lost"] * hit
+    rows = [(_go_to(e.t), e.message, *(hit_of(e) if hit else ())) for e in result.events[:EVENTS]]
     more = len(result.events) - len(rows)
     note = f'<p class="soft">and {more} more</p>' if more > 0 else ""
-    return section("Events", table(("t", "what happens"), rows) + note)
+    return section("Events", table(heads, rows) + note)
 
 
 def _go_to(t: float) -> Markup:

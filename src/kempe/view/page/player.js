@@ -31,8 +31,9 @@ class Player {
     byId("marks").replaceChildren(...run.events.map((event) => {
       const share = nearest(this.t, event.t) / last
       return make("span", {style: `left: calc(8px + (100% - 16px) * ${share})`, "data-event": event.t,
-        onclick: () => this.at(event.t),
-        onpointermove: (e) => tip.show(e, [[null, `t = ${short(event.t)}`], [null, event.message]]),
+        ...(event.impulses ? {class: "hit"} : {}), onclick: () => this.at(event.t),
+        onpointermove: (e) => tip.show(e, [[null, `t = ${short(event.t)}`], [null, event.message],
+          ...(event.impulses ? [[null, `impulses: ${event.impulses}`]] : [])]),
         onpointerleave: tip.hide})
     }))
     this.go(cyclic ? Math.round(share * last) : nearest(this.t, now))

@@ -1,6 +1,7 @@
 // Plots: any quantities over time or over another quantity, with the present moment and the events on them.
 
 const EDGE = {left: 58, right: 14, top: 10, bottom: 24}, HEIGHT = 190
+const NAMED = 12  // of so many events all have a line
 
 class Plot {
   /** Quantities `names` over `x` ("t" is the time). */
@@ -50,7 +51,9 @@ class Plot {
       (name) => { this.x = name; this.title(); this.draw() })
     add.element.classList.add("add")
     axis.element.classList.add("over")
-    this.keys.replaceChildren(...this.names.map(key), add.element, axis.element)
+    const held = [...this.holders()].map(([owner, name]) => make("span", {class: "key soft"},
+      make("span", {class: "swatch stuck", style: `background:${tone(this.colour(name))}`}), `${owner} sticks`))
+    this.keys.replaceChildren(...this.names.map(key), ...held, add.element, axis.element)
     this.values = this.names.map((name) => [name, this.keys.querySelector(`[data-value="${CSS.escape(name)}"]`)])
   }
 
@@ -79,7 +82,7 @@ class Plot {
     const clip = `clip${this.charts.count++}`
     const room = stroke("rect", {x: EDGE.left, y: 0, width: Math.max(1, this.width - EDGE.left - EDGE.right), height: HEIGHT - EDGE.bottom})
     this.svg.replaceChildren(stroke("clipPath", {id: clip}, room), this.axes(),
-      stroke("g", {"clip-path": `url(#${clip})`}, ...this.flags(), ...runs.flatMap((run) => this.curves(run)), this.moving, this.hover))
+      stroke("g", {"clip-path": `url(#${clip})`}, ...this.bands(), ...this.flags(), ...this.stems(), ...runs.flatMap((run) => this.curves(run)), this.moving, this.hover))
     this.show()
   }
 
@@ -119,9 +122,35 @@ class Plot {
     })
   }
 
-  /** The events: lines where the axis is time, crosses on the curves elsewhere. */
+  /** What holds the curves now and then, each with the curve that shows it. */
+  holders() {
+    const {held} = report.run, found = new Map()
+    for (const name of this.x == "t" ? this.names : [])
+      for (const owner of held[name] || []) if (!found.has(owner)) found.set(owner, name)
+    return found
+  }
+
+  /** Where a curve is held by what sticks. */
+  bands() {
+    return [...this.holders()].flatMap(([owner, name]) => report.run.sticks[owner].map(([begin, end]) =>
+      stroke("rect", {class: "stuck", "data-stuck": owner, x: this.px(begin), y: EDGE.top, width: Math.max(0.5, this.px(end) - this.px(begin)),
+        height: HEIGHT - EDGE.top - EDGE.bottom, style: `fill:${tone(this.colour(name))}`})))
+  }
+
+  /** Impacts on the time axis, as high as they are large. */
+  stems() {
+    if (this.x != "t") return []
+    const floor = HEIGHT - EDGE.bottom
+    return report.run.impacts.flatMap(([t, size]) => {
+      const x = this.px(t), y = floor - 5 - 25 * size
+      return [stroke("path", {class: "stem", "data-impact": t, d: `M${x} ${floor}V${y}`}), stroke("circle", {class: "tipped", cx: x, cy: y, r: 2})]
+    })
+  }
+
+  /** The events: lines where the axis is time, crosses on the curves elsewhere. Of many only those not seen anyway. */
   flags() {
-    const {events, t} = report.run
+    const {t} = report.run, holders = this.holders(), few = report.run.events.length <= NAMED
+    const events = report.run.events.filter((event) => few || this.x != "t" || !(event.impulses || holders.has(event.element)))
     if (this.x == "t")
       return events.flatMap((event) => [stroke("path", {class: "event", "data-event": event.t, d: `M${this.px(event.t)} ${EDGE.top}V${HEIGHT - EDGE.bottom}`}),
         stroke("path", {class: "flag", d: `M${this.px(event.t) - 4} ${EDGE.top - 8}h8l-4 7Z`})])
@@ -191,7 +220,13 @@ class Plot {
     const over = this.x == "t" ? [] : [[null, labelled(this.x), short(this.of(this.x)[row])]]
     tip.show(event, [[null, "t", short(t[row])], ...over,
       ...this.names.map((name) => [tone(this.colour(name)), labelled(name), short(this.of(name) ? this.of(name)[row] : NaN)]),
-      ...met.map((e) => [null, e.message])])
+      ...this.stuck(t[row]).map((owner) => [null, `${owner} sticks`]),
+      ...met.flatMap((e) => [[null, e.message], ...(e.impulses ? [[null, `impulses: ${e.impulses}`]] : [])])])
+  }
+
+  /** What sticks at a time, of all that holds the curves. */
+  stuck(t) {
+    return [...this.holders().keys()].filter((owner) => report.run.sticks[owner].some(([begin, end]) => begin <= t && t <= end))
   }
 
   /** The row nearest to a place in the plot. */
