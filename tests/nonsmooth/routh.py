@@ -1,9 +1,10 @@
 """A single impact with friction by Routh's method, in closed form (Routh 1860; Wang and Mason 1992).
 
 With u = (u_t, u_n) the velocity of the point of contact, p = (p_t, p_n) its impulse and u = u0 + [[a, b], [b, c]] p,
-the impulse grows along a path: while it slides, p_t grows by -mu times p_n; where the sliding stops it sticks, if |b/a| <=
-mu, or slides the other way. Compression ends where u_n = 0. Restitution ends where u_n = -e u_n0 (Newton), or where p_n
-is 1 + e times what it was (Poisson); by Newton's law it ends before the energy is more than it was.
+the impulse grows along a path: while it slides, p_t grows by -mu times p_n; where the sliding stops it sticks, if |b|
+is at most mu a, or slides the other way. Compression ends where u_n = 0. Restitution ends where u_n = -e u_n0
+(Newton), or where p_n is 1 + e times what it was (Poisson); by Newton's law it ends before the energy is more than it
+was.
 """
 
 from __future__ import annotations

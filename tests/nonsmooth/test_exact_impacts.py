@@ -31,7 +31,7 @@ def test_a_ball_bounces_at_all_its_instants_and_comes_to_rest_at_their_limit(met
     exact = [first + 2 * first * e * (1 - e**k) / (1 - e) for k in range(len(times) - 1)]
     assert len(times) > 25
     assert times[:-1] == pytest.approx(exact, abs=METHODS[method])
-    assert times[-1] == pytest.approx(limit, abs=METHODS[method])
+    assert times[-1] == pytest.approx(limit, abs=1e-7 + METHODS[method])
     assert result.events[-1].mode == "closed"
     lost = [event.lost for event in result.events[:20]]
     assert lost == pytest.approx([0.7 * G * height * (1 - e * e) * e ** (2 * k) for k in range(20)], rel=1e-3)
@@ -179,13 +179,13 @@ def test_a_plastic_impact_stays_and_lets_go():
     table = m.body("table", 1.0, 1.0)
     m.translational("guide", m.ground, table, axis=(0, 1))
     m.driver("shake", table.y, lambda t: amplitude * kp.sin(omega * t))
-    mass = m.body("mass", 0.5, 0.1, at=(0, 0.2))
+    mass = m.body("mass", 0.5, 0.1, at=(0, 0.25))
     m.translational("straight", m.ground, mass, axis=(0, 1))
     m.point_line_contact("touch", table, mass, axis=(1, 0), on_i=(0, 0), restitution=0.0)
     result = m.simulate(1.0, tolerance=1e-10)
     land, leave = result.events[0], result.events[1]
     assert (land.mode, leave.mode) == ("closed", "open")
-    assert amplitude * math.sin(omega * land.t) == pytest.approx(0.2 - G * land.t**2 / 2, abs=1e-9)
+    assert amplitude * math.sin(omega * land.t) == pytest.approx(0.25 - G * land.t**2 / 2, abs=1e-9)
     assert math.sin(omega * leave.t) * amplitude * omega**2 == pytest.approx(G, rel=1e-9)
     assert math.cos(omega * leave.t) > 0  # on its way up, where the table slows down
     again = result.events[2]
@@ -208,7 +208,7 @@ def thrown(rng: np.random.Generator) -> dict[str, Any]:
         "r": r,
         "u": u,
         "w": w,
-        "mu": rng.uniform(0.02, 1.2),
+        "mu": rng.uniform(0.02, 3.0 if rng.random() < 0.3 else 1.0),
         "e": rng.uniform(0, 1),
     }
 
@@ -247,5 +247,5 @@ def test_a_rod_hits_the_floor_with_friction_as_routh_says(law):
         ways["-".join(exact.ways)] += 1
         ways["capped"] += exact.capped
         ways["pressed"] += A[2] - case["mu"] * math.copysign(1, u[0]) * A[1] < 0
-    assert ways["sliding"] > 20 and ways["sliding-sticking"] > 20 and ways["sliding-reversed"] > 5, ways
+    assert ways["sliding"] > 20 and ways["sliding-sticking"] > 20 and ways["sliding-reversed-sliding"] > 5, ways
     assert ways["pressed"] > 3 and (law == "poisson" or ways["capped"] > 0), ways
