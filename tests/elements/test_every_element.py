@@ -419,7 +419,7 @@ def point_on_a_line(d: Drawing) -> Any:
 @example(el.PointLineContact)
 def point_on_a_line_with_friction(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
-    return m, m.point_line_contact("J", a, b, on_j=(0.1 * d.scale, 0.0), friction=0.3, law="poisson")
+    return m, m.point_line_contact("J", a, b, axis=d.along(-1, 0), on_j=(0.1 * d.scale, 0), friction=0.3, law="poisson")
 
 
 @example(el.CircleLineContact)
@@ -431,33 +431,34 @@ def wheel_on_a_line(d: Drawing) -> Any:
 @example(el.CircleContact)
 def circles(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
-    return m, m.circle_contact("J", a, b, radii=(0.2 * d.scale, 0.3), on_j=(0.1 * d.scale, 0.0), friction=0.3)
+    return m, m.circle_contact("J", a, b, radii=(0.8 * d.scale, 0.5), on_j=(0.1 * d.scale, 0.0), friction=0.3)
 
 
 @example(el.CircleContact)
 def circle_in_a_ring(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
-    return m, m.circle_contact("J", a, b, radii=(2.0 * d.scale, 0.3), inside=True, friction=0.3)
+    return m, m.circle_contact("J", a, b, radii=(0.9 * d.scale, 0.3), inside=True, friction=0.3)
 
 
 @example(el.CircleContact)
 def smooth_circles(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
-    return m, m.circle_contact("J", a, b, radii=(0.2 * d.scale, 0.3), restitution=0.8)
+    return m, m.circle_contact("J", a, b, radii=(0.8 * d.scale, 0.5), restitution=0.8)
 
 
 @example(el.LooseRevolute)
 def revolute_with_backlash(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
     places = {"on_i": (0.1 * d.scale, 0.0), "on_j": (0.3 * d.scale, 0.0)}
-    return m, m.revolute("J", a, b, **places, backlash=2.0 * d.scale, friction=0.2, radius=0.1)
+    return m, m.revolute("J", a, b, **places, backlash=0.05 * d.scale, friction=0.2, radius=0.1)
 
 
 @example(el.PointLineContact)
 def corner_of_a_slider_with_backlash(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
-    guide = m.translational("J", a, b, axis=d.along(0.6, 0.8), backlash=0.01, length=0.2 * d.scale, width=0.1)
-    return m, guide.corners[3]
+    size = {"length": 0.2 * d.scale, "width": 0.1}
+    guide = m.translational("J", a, b, axis=d.along(0.6, 0.8), at=d(0.5, 0.5), backlash=0.01, **size)
+    return m, guide.corners[1]
 
 
 @example(el.Stop)

@@ -232,7 +232,7 @@ class Touching(Element):
             mode = first + ca.if_else(x.slip > 0, 1.0, ca.if_else(x.slip < 0, 2.0, 0.0))
         if self.closes:
             gap = self.gap(x)
-            rests = ca.logic_and(gap <= 0, x.d(gap) <= 0)
+            rests = ca.logic_and(gap <= 0, x.d(gap) == 0)
             mode = ca.if_else(rests, mode if self.rubs else 1.0, 0.0)
         return mode
 

@@ -55,6 +55,15 @@ def findings(machine: Machine, t: np.ndarray, series: dict[str, np.ndarray]) -> 
             f"at t = {course.pushed_at:.6g} velocities had to be moved by {course.pushed:.2g} tolerances to meet the "
             "constraints: these are nearly dependent there, or a law jumps"
         )
+    if course.choice.several:
+        system = machine.system
+        k = system.dynamics.hybrid[machine.eq.touches.element[course.choice.several_touch]]
+        more = f", and {course.choice.several - 1} times more" if course.choice.several > 1 else ""
+        told.append(
+            f"at t = {course.choice.several_at:.10g}{more} several sets of modes of what touches were admissible, "
+            f"among them of '{system.elements[k].name}': rigid bodies with this friction do not decide which; the one "
+            "with the least forces was taken"
+        )
     return told
 
 

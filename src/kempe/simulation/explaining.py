@@ -10,6 +10,7 @@ from kempe.simulation.jumps import CRAWLING, jumping, told_jumps
 from kempe.simulation.wording import listed
 from kempe.solvers import course as co
 from kempe.solvers.least_squares import levenberg_marquardt
+from kempe.solvers.selection import undetermined
 
 if TYPE_CHECKING:
     from kempe.simulation.machine import Machine
@@ -35,6 +36,8 @@ def explain(machine: Machine, code: int) -> str:
         return f"the motion makes no headway: {told_jumps(found, t)}"
     if code in (co.CHATTERING, co.UNSETTLED):
         return _restless(machine, code, t)
+    if code == co.INADMISSIBLE:
+        return _inadmissible(machine, t)
     undefined = not_finite(machine)
     if undefined:
         listed = ", ".join(undefined[:4])
@@ -46,6 +49,9 @@ def explain(machine: Machine, code: int) -> str:
             f"no inertia resists the motion of {listed} at t = {t:.10g}; "
             "give these parts mass and inertia, or hold them with a joint"
         )
+    pressing = _self_pressing(machine, t)
+    if pressing:
+        return pressing
     worst, violated = worst_row(machine)
     where = f"; largest constraint violation {violated:.2g} in '{worst}'" if worst and violated > 1e-10 else ""
     locked = _lock_up(machine)
@@ -67,6 +73,41 @@ def explain(machine: Machine, code: int) -> str:
         else f"try a larger tolerance, {other}or look for a jump in a force or law"
     )
     return f"the motion could not be continued beyond t = {t:.10g}{where}{near}; {advice}"
+
+
+def _touching(machine: Machine, e: int) -> tuple[str, str]:
+    """The name of a touching element, and where its parts are."""
+    system, now = machine.system, machine.course.now
+    k = system.dynamics.hybrid[machine.eq.touches.element[e]]
+    where = ", ".join(f"{system.names[c][0]} = {now.q[c]:.6g}" for c in system.q_of[k])
+    return system.elements[k].name, where
+
+
+def _inadmissible(machine: Machine, t: float) -> str:
+    """Which contacts and rubbing joints have no forces that all their conditions allow."""
+    choice = machine.course.choice
+    found = [_touching(machine, int(e)) for e in np.flatnonzero(choice.involved)]
+    return (
+        f"no forces of {listed([name for name, _ in found])} at t = {t:.10g} are such that what is closed is pressed, "
+        "what sticks holds and what slides is slowed down, whichever of them open, stick or slide: with this much "
+        f"friction rigid bodies have no motion from here (Painleve's paradox; {found[0][1]}); use less friction, or "
+        "a contact that gives way"
+    )
+
+
+def _self_pressing(machine: Machine, t: float) -> str:
+    """The contact or joint whose friction makes its own force grow without bound, if that is why the motion ends."""
+    if not len(machine.course.choice.involved):
+        return ""
+    e = int(undetermined(machine.eq, machine.course.beside, machine.course))
+    if e < 0:
+        return ""
+    name, where = _touching(machine, e)
+    return (
+        f"the motion could not be continued beyond t = {t:.10g}: the friction of '{name}' presses it the harder the "
+        f"more it is pressed, and no force is determined there (Painleve's paradox; {where}); use less friction, or a "
+        "contact that gives way"
+    )
 
 
 def _lock_up(machine: Machine) -> str:

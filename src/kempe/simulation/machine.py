@@ -6,6 +6,8 @@ for many designs after each other, so that one run and a run among many are the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +27,7 @@ from kempe.solvers import motion as mo
 from kempe.solvers import start as st
 from kempe.solvers.driver import advance, begin
 from kempe.solvers.frames import put_back
+from kempe.solvers.impact import NEAR, touch_values
 from kempe.system import System
 
 #: So many events are kept in compiled memory before they are handed over.
@@ -105,8 +108,9 @@ class Machine:
         if code not in (co.REACHED, co.EVENTS_FULL):
             raise ConvergenceError(explain(self, code))
         self.first_modes = self.modes()
-        self._weigh_pivots()
-        self._check_branch()
+        with self._let_loose():
+            self._weigh_pivots()
+            self._check_branch()
         self.integrator.begin(self)
 
     def stand(self, parameters: np.ndarray, inputs: tuple[np.ndarray, np.ndarray] | None = None) -> None:
@@ -177,7 +181,7 @@ class Machine:
         st.weigh(eq, wk, start, now)
         if switches:
             mo.set_rows(eq, wk)
-        left = st.velocities(eq, wk, start, now)
+        left = self._velocities_in_contact() if len(eq.touches.normal) else st.velocities(eq, wk, start, now)
         if not np.isfinite(left):
             raise ModelError(
                 "the start velocities are not finite: a number of the model or a velocity is far too large"
@@ -188,6 +192,55 @@ class Machine:
             raise ModelError(unfollowed(self.system, self.scaled_jacobian() * on[:, None], nu * on, now.t))
         if switches:
             mo.first_modes(eq, wk, now)
+
+    def _velocities_in_contact(self) -> float:
+        """Consistent velocities where gaps may be closed: those close up that would have to go through each other.
+
+        A gap whose closing would change a velocity that was given stays as it is: there is an impact at the start.
+        """
+        eq, wk, start, now, touches = self.eq, self.wk, self.start, self.course.now, self.eq.touches
+        gaps = [e for e in range(len(touches.normal)) if touches.normal[e] >= 0]
+        closed: set[int] = set()
+        refused: set[int] = set()
+
+        def velocities() -> float:
+            for e in gaps:
+                row, on = touches.normal[e], e in closed
+                wk.x[touches.normal_at[e]] = on
+                eq.shift[eq.n + row] = -eq.compliance[row] if on else -eq.flexible[row]
+            return float(st.velocities(eq, wk, start, now))
+
+        def through() -> dict[int, float]:
+            touch_values(eq, wk, now)
+            limit = 1e-10 * max(1.0 / self.task.span, float(np.abs(now.v / eq.scale).max(initial=0.0)))
+            found = {}
+            for e in gaps:
+                at, size = touches.at[e], eq.row_scale[touches.normal[e]]
+                if wk.touch[at + mo.GAP] <= NEAR * size and wk.touch[at + mo.APPROACH] < -limit * size:
+                    found[e] = float(wk.touch[at + mo.APPROACH] / size)
+            return found
+
+        left = velocities()
+        for _ in range(2 * len(gaps)):
+            found = {e: speed for e, speed in through().items() if e not in refused}
+            if not found or not np.isfinite(left):
+                break
+            worst = min(found, key=lambda e: found[e])
+            closed.add(worst)
+            left = velocities()
+            given = np.flatnonzero(start.is_given)
+            pace = max(1.0 / self.task.span, float(np.abs(start.given / eq.scale).max(initial=0.0)))
+            if not left <= 1e-9 or np.any(np.abs(now.v - start.given)[given] > 1e-9 * pace * eq.scale[given]):
+                closed.discard(worst)
+                refused.add(worst)
+                left = velocities()
+        for e in sorted(closed):  # one that would part by itself holds nothing
+            closed.discard(e)
+            left = velocities()
+            if e in through():
+                closed.add(e)
+                left = velocities()
+        return left
 
     def initial(self) -> InitialConditions:
         """What the start differs by from what was asked for; to be asked before the motion begins."""
@@ -224,6 +277,16 @@ class Machine:
         """The compliance that the penalty of each constraint row means."""
         penalty = self.task.options["penalty"]
         return self.eq.flexible / PENALTY if penalty is None else np.full(self.eq.m, 1.0 / penalty)
+
+    @contextmanager
+    def _let_loose(self) -> Iterator[None]:
+        """Without the rows of what touches: that several of them hold the same thing is in the nature of contacts."""
+        touches, wk = self.eq.touches, self.wk
+        rows = np.concatenate([touches.normal, touches.stick])
+        wk.x[np.concatenate([touches.normal_at, touches.stick_at])[rows >= 0]] = 0.0
+        self.shift_rows()
+        yield
+        mo.set_rows(self.eq, wk)
 
     def _weigh_pivots(self) -> None:
         """Learn from the factors at the start: which constraints depend on others, what no inertia resists."""

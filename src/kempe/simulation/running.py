@@ -178,8 +178,8 @@ def _audited(found: Result, machine: Machine) -> Result:
 def energies(machine: Machine) -> dict[str, np.ndarray]:
     """The histories of energy, as far as they are known."""
     e = machine.course.outputs.e[: machine.course.outputs.written]
-    stored = e[:, :3].sum(axis=1)
-    balance = stored - stored[:1].sum() + e[:, 3] - e[:, 4]
+    account = e[:, :3].sum(axis=1) + e[:, 3] - e[:, 4]
+    balance = account - account[:1].sum()  # (an impact at the start is over when it is first written)
     names = ("kinetic", "potential", "elastic", "dissipated", "supplied")
     series = {f"energy.{name}": e[:, k].copy() for k, name in enumerate(names)}
     series["energy.balance"] = balance

@@ -41,12 +41,16 @@ SLIGHT = 1e-10
 #: What a guard said to slide or open needs this much room to be found sticking or closed again, or else less than the
 #: second share of a force the other way.
 ROOM, AGAINST = 1e-7, 4e-7
-#: Regularisation of channels that hold the same thing, as a share of their own flexibility.
-SOFT = 1e-11
+#: The softness of channels that hold the same thing, as a share of their own flexibility.
+SOFT = 1e-9
+#: Residuals of a state, as a share of the forces in play, and rounding of all forces in the units of these.
+EXACT, ROUNDING = 1e-14, 1e-5
 #: So many states are gone through at most; up to so many, whether another one is admissible too.
 MOST_STATES, LOOKED_THROUGH = 60_000, 243
 #: Impulses are so strong that given loads are nothing beside them.
 STRONG = 1e18
+#: So often the shares of channels that stick together are changed; none gets less than this share.
+SHARING, LEAST_SHARE = 24, 1e-3
 #: Newton's iterations for one state.
 ITERATIONS = 40
 
@@ -74,6 +78,7 @@ class Choice(Frame):
     at_rest: Ints  # 1 where its rate is zero, so that y decides
     state: Ints
     best: Ints
+    spare: Ints
     J: FloatRows
     motion: FloatRows  # accelerations by its multiplier
     carried: FloatRows  # multipliers of all rows by its multiplier
@@ -101,6 +106,7 @@ class Choice(Frame):
     impulse: Floats  # impulses of all rows at this instant
     base: Floats  # N: accelerations and multipliers without the channels
     option: Ints  # per touching element: which of its options is looked at
+    all_forces: Real  # the size of all forces, or momenta, on the system, in the units of y / unit
     count: Count
     impulsive: Count  # 1 where multipliers are impulses
     static: Count  # 1 where sliding from rest is judged with the friction of sticking
@@ -129,7 +135,7 @@ def new_choice(eq: Equations) -> Choice:
         "mode",
         "option",
     )
-    channel_ints = ("touch", "row", "is_normal", "allowed", "at_rest", "state", "best", "poisson")
+    channel_ints = ("touch", "row", "is_normal", "allowed", "at_rest", "state", "best", "spare", "poisson")
     reals = (
         "y0",
         "y",
@@ -237,6 +243,12 @@ def reduce(eq: Equations, wk: Work, choice: Choice, state: State, impulsive: int
             for i in range(n):
                 total += choice.J[c, i] * choice.motion[d, i]
             choice.A[c, d] = total
+    total = 1e-280
+    for i in range(n):
+        mass = explicit_values(eq, wk)[eq.diagonal[i]]
+        if mass > 0.0:
+            total += state.v[i] ** 2 * mass if impulsive > 0 else wk.out[i] ** 2 / mass
+    choice.all_forces = np.sqrt(total)
     for c in range(choice.count):  # what nothing can move has no flexibility: a channel that others hold already
         choice.unit[c] = np.sqrt(max(-choice.A[c, c], 1e-14 * eq.flexible[choice.row[c]]))
     return 1
@@ -292,7 +304,8 @@ def _rates(choice):
             part = choice.A[c, d] * choice.lam[d]
             total += part
             size += abs(part)
-        choice.y[c], choice.size[c] = total, size / choice.unit[c] + 1e-300
+        choice.y[c] = total
+        choice.size[c] = max(size / choice.unit[c], ROUNDING * choice.all_forces)
 
 
 @compiled
@@ -346,49 +359,44 @@ def _eliminate(M, r, K):
 
 @piece
 def solve_state(eq: Equations, wk: Work, choice: Choice) -> int:
-    """The multipliers of a state of all channels, into ``lam``, and their rates into ``y``; 0 where there are none."""
+    """The multipliers of a state of all channels, into ``lam``, and their rates into ``y``; 0 where there are none.
+
+    Newton's method. Channels that hold the same thing make its matrix singular; a little softness says how they share
+    it, and has no effect on what they hold, since residuals are those of the true equations.
+    """
     K, M, r = choice.count, choice.matrix, choice.residual
     last = np.inf
-    for iteration in range(ITERATIONS):
-        slides = False
-        for c in range(K):
-            slides |= choice.state[c] in (FORWARD, BACKWARD)
-        if slides or iteration == 0:
-            loads(eq, wk, choice)
+    for _ in range(ITERATIONS):
+        loads(eq, wk, choice)
         _rates(choice)
+        worst = 0.0
         for c in range(K):
-            s = choice.state[c]
+            s, unit, size = choice.state[c], choice.unit[c], choice.size[c]
             if s in (FORWARD, BACKWARD):
                 _row_of_friction(eq, wk, choice, c)
-                continue
-            for d in range(K):
-                M[c, d] = choice.A[c, d] if s == HELD else 0.0
-            if s == HELD:
-                r[c] = choice.y[c]
-                M[c, c] -= SOFT * choice.unit[c] ** 2 / choice.weight[c]
             else:
-                M[c, c] = 1.0
-                r[c] = choice.lam[c] - (choice.given[c] if s == DRIVEN else 0.0)
-        for c in range(K):  # in units of one kind
-            s = choice.state[c]
-            scale = 1.0 / choice.unit[c] if s == HELD else choice.unit[c]
+                for d in range(K):
+                    M[c, d] = choice.A[c, d] if s == HELD else 0.0
+                if s == HELD:
+                    r[c] = choice.y[c]
+                    M[c, c] -= SOFT * unit**2 / choice.weight[c]
+                else:
+                    M[c, c] = 1.0
+                    r[c] = choice.lam[c] - (choice.given[c] if s == DRIVEN else 0.0)
+            scale = 1.0 / unit if s == HELD else unit  # in units of one kind
             r[c] *= scale
             for d in range(K):
                 M[c, d] *= scale / choice.unit[d]
+            worst = max(worst, abs(r[c]) / size)
+        if not worst < np.inf:
+            return 0
+        if worst <= EXACT or (worst <= 1e3 * EXACT and worst > 0.5 * last):
+            return 1
+        last = worst
         if not _eliminate(M, r, K):
             return 0
-        change, size = 0.0, 1e-300
         for c in range(K):
             choice.lam[c] -= r[c] / choice.unit[c]
-            change = max(change, abs(r[c]))
-            size = max(size, abs(choice.lam[c]) * choice.unit[c])
-        if not change < np.inf:
-            return 0
-        if change <= 1e-14 * size or (iteration > 1 and change < 1e-11 * size and change > 0.5 * last):
-            loads(eq, wk, choice)
-            _rates(choice)
-            return 1
-        last = change
     return 0
 
 
@@ -459,12 +467,54 @@ def judge(eq: Equations, wk: Work, choice: Choice) -> float:
     return worst
 
 
+@compiled
+def _start_afresh(choice):
+    """Forces of nothing, but on the side of those that press."""
+    for c in range(choice.count):
+        choice.lam[c] = -1e-30 if choice.is_normal[c] > 0 else 0.0
+
+
+@compiled
+def _overload(eq, wk, choice):
+    """How far the most heavily loaded of the sticking channels is loaded, as a share of what it can hold; how many."""
+    worst, many = 0.0, 0
+    for c in range(choice.count):
+        if choice.is_normal[c] == 0 and choice.state[c] == HELD:
+            most = wk.touch[eq.touches.at[choice.touch[c]] + MOST]
+            worst = max(worst, abs(choice.lam[c]) / max(most, 1e-300))
+            many += 1
+    return worst, many
+
+
+@piece
+def _share(eq: Equations, wk: Work, choice: Choice) -> float:
+    """Let channels that stick together share what they hold so that none is overloaded, if that can be: ``judge``."""
+    worst = judge(eq, wk, choice)
+    for _ in range(SHARING):
+        overload, many = _overload(eq, wk, choice)
+        if not (worst > 0.0 and worst < np.inf) or many < 2 or overload <= 1.0:
+            break
+        largest = 0.0
+        for c in range(choice.count):
+            if choice.is_normal[c] == 0 and choice.state[c] == HELD:
+                most = wk.touch[eq.touches.at[choice.touch[c]] + MOST]
+                load = abs(choice.lam[c]) / max(most, 1e-300) / overload
+                choice.weight[c] *= min(1.0 / max(load, 1e-300), 4.0)
+                largest = max(largest, choice.weight[c])
+        for c in range(choice.count):
+            if choice.is_normal[c] == 0:
+                choice.weight[c] = max(choice.weight[c] / max(largest, 1e-300), LEAST_SHARE)
+        _start_afresh(choice)  # (shares are those of what is found from nothing)
+        worst = judge(eq, wk, choice)
+    return worst
+
+
 @piece
 def _walk(eq: Equations, wk: Work, choice: Choice) -> int:
     """Change what is violated until nothing is: all at once at first, then only the first; whether that led to rest."""
     K = choice.count
     for attempt in range(6 * K + 6):
-        worst = judge(eq, wk, choice)
+        worst = _share(eq, wk, choice) if attempt < K else judge(eq, wk, choice)
         if worst <= 0.0:
             return 1
         if not worst < np.inf:
@@ -544,12 +594,6 @@ def _first_options(choice):
 
 
 @compiled
-def _start_afresh(choice):
-    for c in range(choice.count):
-        choice.lam[c] = 0.0
-
-
-@compiled
 def _slipping(choice):
     """How many channels slide or are open although they might be held."""
     total = 0
@@ -603,40 +647,66 @@ def find(eq: Equations, wk: Work, choice: Choice) -> int:
 
 
 @piece
-def is_alone(eq: Equations, wk: Work, choice: Choice) -> int:
-    """Whether the state at hand is the only admissible one, as far as all can be gone through; it is left as it is.
+def prefer(eq: Equations, wk: Work, choice: Choice) -> int:
+    """Whether the state at hand is the only admissible one, as far as all can be gone through.
 
-    Sliding from rest is judged with the friction of sticking here: that a joint at rest could go on sliding with less
-    friction is no choice.
+    Of several the one with the least forces is taken: where friction makes a contact press itself the harder the more
+    it presses, that is the one which is stable. Sliding from rest is judged with the friction of sticking here: that a
+    joint at rest could go on sliding with less friction is no choice.
     """
     K, states = choice.count, _states(choice)
     if states > LOOKED_THROUGH or states < 2.0:
         return 1
     for c in range(K):
-        choice.best[c] = choice.state[c]
+        choice.best[c], choice.spare[c] = choice.state[c], choice.state[c]
         choice.phase[c] = choice.lam[c]
-        choice.residual[c] = 0.0
-    alone, first = 1, True
+    alone, least, first = 1, np.inf, True
     choice.static = 1
     _first_options(choice)
     while True:
         _start_afresh(choice)
         if judge(eq, wk, choice) <= 0.0:
-            if first:
-                first = False
-                for c in range(K):
+            forces = 0.0
+            for c in range(K):
+                forces += (choice.lam[c] * choice.unit[c]) ** 2
+                if first:
                     choice.before[c] = choice.y[c]
-            else:
+                elif abs(choice.y[c] - choice.before[c]) > 1e-6 * choice.size[c] * choice.unit[c]:
+                    alone, choice.several_touch = 0, choice.touch[c]
+            first = False
+            if forces < 0.999 * least:
+                least = forces
                 for c in range(K):
-                    if abs(choice.y[c] - choice.before[c]) > 1e-6 * choice.size[c] * choice.unit[c]:
-                        alone = 0
-                        choice.several_touch = choice.touch[c]
-        if alone == 0 or not _next_options(choice):
+                    choice.spare[c] = choice.state[c]
+        if not _next_options(choice):
             break
     choice.static = 0
+    if alone == 0:
+        for c in range(K):
+            choice.state[c] = choice.spare[c]
+        _start_afresh(choice)
+        if judge(eq, wk, choice) <= 0.0:
+            return 0
     for c in range(K):
         choice.state[c] = choice.best[c]
         choice.lam[c] = choice.phase[c]
     loads(eq, wk, choice)
     _rates(choice)
     return alone
+
+
+@piece
+def weakest(eq: Equations, wk: Work, choice: Choice) -> int:
+    """The touching element next to whose present state forces are not determined, or -1 where they all are."""
+    solve_state(eq, wk, choice)
+    found, least = -1, 1e-3
+    for c in range(choice.count):
+        if choice.state[c] in (FORWARD, BACKWARD):
+            n = choice.normal_of[choice.touch[c]]
+            _row_of_friction(eq, wk, choice, c)
+            own = choice.matrix[c, c]
+            if n >= 0:  # what a normal force does to its own gap, with the friction it makes
+                own = (choice.A[n, n] - choice.matrix[c, n] * choice.A[n, c]) / choice.A[n, n]
+            if own < least:
+                found, least = choice.touch[c], own
+    return found

@@ -203,9 +203,15 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
 @piece
 def begin(eq: Equations, wk: Work, course: Course) -> int:
     """From q, v and modes at the start: consistent values, modes settled, the first output."""
-    now = course.now
+    now, touches, choice = course.now, eq.touches, course.choice
+    for e in range(choice.mode.shape[0]):  # friction has to be chosen first: it may have no forces at all
+        choice.mode[e] = int(wk.x[touches.mode_at[e]])
+        if choice.mode[e] != touches.open[e] or touches.normal[e] < 0:
+            wk.x[touches.mode_at[e]] = touches.closed[e]
     if not consistent(eq, wk, now, np.inf, refinements(course)) < np.inf:
         return SINGULAR
+    for e in range(choice.mode.shape[0]):
+        wk.x[touches.mode_at[e]] = choice.mode[e]
     copy_state(now, course.before)
     course.step = first_step(eq, course, now)
     if eq.hybrids.owner.shape[0] > 0:

@@ -109,7 +109,8 @@ def _begin_round(eq, wk, course, late):
         for i in range(eq.n):
             total += choice.J[c, i] * v[i]
         choice.rate[c] = choice.before[c] = total if abs(total) > slow(eq, course, row) else 0.0
-        choice.total[c] = choice.phase[c] = choice.forced[c] = choice.given[c] = choice.lam[c] = 0.0
+        choice.total[c] = choice.phase[c] = choice.forced[c] = choice.given[c] = 0.0
+        choice.lam[c] = -1e-30 if choice.is_normal[c] > 0 else 0.0
         choice.state[c] = HELD
         choice.poisson[c] = int(wk.touch[at + POISSON] > 0.0)
         plastic = choice.plastic[choice.touch[c]] > 0 or late > 0

@@ -2,7 +2,7 @@
 
 A guard of a touching element (its gap closes, its load reaches the limit of sticking, its sliding comes to rest) only
 says that modes have to be chosen. All elements that touch take part: what rests may stick or slide either way, what is
-closed may open (``choice``). Where more than one set of modes is admissible the one in which most is held is taken, and
+closed may open (``choice``). Where more than one set of modes is admissible the one with the least forces is taken, and
 it is noted down that there were others; where none is, the run ends.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.choice import BACKWARD, FORWARD, HELD, OUT, find, is_alone, loads, reduce
+from kempe.solvers.choice import BACKWARD, FORWARD, HELD, LEAST_SHARE, OUT, find, loads, prefer, reduce, weakest
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course, refinements
 from kempe.solvers.impact import slow, strike, touch_values, touches_now
 from kempe.solvers.jit import compiled, piece
@@ -28,10 +28,10 @@ from kempe.solvers.motion import (
 )
 from kempe.solvers.program import run
 
+#: How much softer what touches is than joints are, where both hold the same thing: so its shares decide.
+SOFTER = 1e3
 #: What a guard may be below zero, in units of the motion, until it has been clear of it.
 SLACK = 1e-12
-#: Of several that hold the same thing none gets less than this share.
-LEAST_SHARE = 1e-3
 
 
 @compiled
@@ -143,16 +143,10 @@ def _weigh(eq: Equations, wk: Work, course: Course) -> int:
 
 @compiled
 def _put_shares(eq, choice):
-    """The same shares for the rows in force, in the linear system of the motion."""
-    least = np.inf
-    for c in range(choice.count):
-        softness = choice.unit[c] ** 2 / choice.weight[c]
-        least = min(least, eq.flexible[choice.row[c]] / softness)
+    """The same shares for the rows in force, in the linear system of the motion: softer than all joints are there."""
     for c in range(choice.count):
         k = choice.row[c]
-        eq.share[k] = 1.0
-        if choice.is_normal[c] == 0 and least > 0.0:
-            eq.share[k] = max(least * choice.unit[c] ** 2 / (choice.weight[c] * eq.flexible[k]), 1e-6)
+        eq.share[k] = SOFTER * choice.unit[c] ** 2 / (choice.weight[c] * eq.flexible[k])
 
 
 @compiled
@@ -256,7 +250,7 @@ def choose(eq: Equations, wk: Work, course: Course) -> int:
     _weigh(eq, wk, course)
     if find(eq, wk, choice) == 0:
         return INADMISSIBLE
-    if is_alone(eq, wk, choice) == 0:
+    if prefer(eq, wk, choice) == 0:
         if choice.several == 0:
             choice.several_at = course.now.t
         choice.several += 1
@@ -281,3 +275,22 @@ def touch_down(eq: Equations, wk: Work, course: Course, _: State, kicked: float)
     touch_values(eq, wk, course.now)
     _enter(eq, wk, course)
     return REACHED
+
+
+@piece
+def undetermined(eq: Equations, wk: Work, course: Course) -> int:
+    """The touching element whose friction leaves its own force undetermined in the present state and modes, or -1."""
+    choice = course.choice
+    _remember(eq, wk, course)
+    touch_values(eq, wk, course.now)
+    _take_part(eq, wk, course)
+    if reduce(eq, wk, choice, course.now, 0) == 0:
+        return -1
+    _without(eq, wk, course)
+    touch_values(eq, wk, course.now)
+    _options(eq, wk, course)
+    for e in range(choice.mode.shape[0]):
+        wk.x[eq.touches.mode_at[e]] = choice.mode[e]
+    found = weakest(eq, wk, choice)
+    set_rows(eq, wk)
+    return found

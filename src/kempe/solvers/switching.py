@@ -56,6 +56,8 @@ from kempe.solvers.vectors import copy
 TOGETHER = 2e-13
 #: A sequence of switches ends in its limit where less than this fraction of the run is left of it.
 NEGLIGIBLE = 1e-11
+#: Flights lower than about this share of a gap's size are lost in the rounding of positions: they are over.
+FLAT = 2e-14
 #: So many instants of switching without progress are chattering; so often modes may change at one instant.
 CHATTER, ROUNDS = 200, 100
 #: How far a guard may lie from its cubic, in units of what its second rates disagree by (the quintic through them
@@ -455,6 +457,7 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
             return UNSETTLED
     else:
         return UNSETTLED
+    _ease(eq, wk, course)
     arm(eq, wk, course)
     known = watch.remembered[modes_number(eq, wk) % REMEMBERED]
     course.step = min(known, course.largest) if known > 0.0 else first_step(eq, course, now)
@@ -463,6 +466,17 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
         write_now(eq, wk, course)
         return STOPPED
     return EVENTS_FULL if course.log.count + 4 * watch.taken.shape[0] >= course.log.t.shape[0] else REACHED
+
+
+@compiled
+def _ease(eq, wk, course):
+    """What was found admissible is: where several hold the same thing, the motion may share it a little differently."""
+    watch = course.watch
+    if course.choice.involved.shape[0] > 0:
+        look_at(eq, wk, course, course.now)
+        for c in range(watch.slack.shape[0]):
+            if eq.hybrids.toucher[c] >= 0 and watch.near[c] <= 0.0 and _inside_mode(eq, wk, c):
+                watch.slack[c] -= 1.01 * watch.near[c]
 
 
 @piece
@@ -540,7 +554,10 @@ def _call_for_choice(eq, course, c):
     """Note down what the guard of a touching element says; what it does is chosen with all others."""
     h, touches, choice, e = eq.hybrids, eq.touches, course.choice, eq.hybrids.toucher[c]
     if h.source[c] == touches.open[e] and touches.normal[e] >= 0:
-        choice.meets[e], choice.plastic[e] = 1, int(_accumulates(h, course, c))
+        watch, G = course.watch, course.watch.taken.shape[0]
+        ends = _accumulates(h, course, c)
+        flat = watch.interval[c] * abs(watch.near[G + c]) < FLAT * eq.row_scale[touches.normal[e]]
+        choice.meets[e], choice.plastic[e] = 1, int(ends or flat)
     elif h.target[c] == touches.open[e] and touches.normal[e] >= 0:
         choice.parts[e] = 1
     elif h.source[c] == touches.closed[e]:
