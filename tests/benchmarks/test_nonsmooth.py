@@ -88,8 +88,8 @@ def test_the_pendulum_ends_where_an_independent_computation_ends() -> None:
         def rates(_, y, modes=modes, held=held):
             return np.concatenate([y[3:], accelerations(y[:3], y[3:], np.array(modes), held)[0]])
 
-        def crossing(k, modes=modes, held=held):
-            def guard(at, y, begun=t):
+        def crossing(k, modes=modes, held=held, begun=t):
+            def guard(at, y):
                 if modes[k]:
                     return y[3 + k] * modes[k] if at > begun + 1e-7 else 1.0
                 return given.TORQUES[k] - abs(accelerations(y[:3], y[3:], np.array(modes), held)[1][k])
