@@ -88,6 +88,8 @@ class Watch(Frame):
     restitution: Floats  # per constraint row: restitution of the jump, or -1 where it does not jump
     kick: Floats  # per coordinate: impulse of known size
     slack: Floats  # per switch: what its guard may be below zero until it has been clear of it
+    armed: Count  # 1 where rates at the start of the step are not those at the end of the step before
+    solved: Count  # 1 where some guard of the present modes depends on multipliers or accelerations
     jumps: Count  # 1 where switches taken at this instant make velocities jump
 
 

@@ -172,8 +172,9 @@ def factor_in_loops(plan, values, shift, lu, work):
             j = column[k]
             multiplier = work[j] * lu[diagonal[j]]
             lu[k] = multiplier
-            for s in range(diagonal[j] + 1, start[j + 1]):
-                work[column[s]] -= multiplier * lu[s]
+            if multiplier != 0.0:  # (rows that are not in force are zeros within the pattern)
+                for s in range(diagonal[j] + 1, start[j + 1]):
+                    work[column[s]] -= multiplier * lu[s]
         for k in range(middle, last):
             lu[k] = work[column[k]]
         pivot = lu[middle]

@@ -56,8 +56,9 @@ from kempe.solvers.vectors import copy
 TOGETHER = 2e-13
 #: A sequence of switches ends in its limit where less than this fraction of the run is left of it.
 NEGLIGIBLE = 1e-11
-#: Flights lower than about this share of a gap's size are lost in the rounding of positions: they are over.
-FLAT = 2e-14
+#: Flights lower than about this share of a gap's size are over where they do not shorten in a steady ratio any more,
+#: within this share of it: there rounding of positions decides.
+FLAT, STEADY = 1e-12, 0.01
 #: So many instants of switching without progress are chattering; so often modes may change at one instant.
 CHATTER, ROUNDS = 200, 100
 #: How far a guard may lie from its cubic, in units of what its second rates disagree by (the quintic through them
@@ -93,48 +94,43 @@ def look_at(eq: Equations, wk: Work, course: Course, state: State) -> int:
 @compiled
 def _solve_inside(eq, course):
     """Accelerations and multipliers of the state within the step, where guards depend on them."""
-    if eq.hybrids.any_solved > 0 and course.crossing == 0:
+    if course.watch.solved > 0 and course.crossing == 0:
         solve_state(eq, course.beside, course.inside, refinements(course))
+
+
+@compiled
+def _keep_sample(near, samples, k, G):
+    for c in range(G):
+        samples[k * G + c] = near[c]
 
 
 @piece
 def look_within(eq: Equations, wk: Work, course: Course, theta: float) -> int:
     """The guards at a share of the last step, into ``course.watch.near``; 0 where that failed."""
     near, G = course.watch.near, eq.hybrids.owner.shape[0]
-    if eq.hybrids.any_solved > 0:
-        # rates along multipliers are differences of solutions
-        h = course.now.t - course.before.t
-        first = min(max(theta - DIFFERENCE, 0.0), 1.0 - 2.0 * DIFFERENCE)
-        left, right = course.watch.stack[DEEPEST], course.watch.stack[DEEPEST + 1]
-        for k in range(3):
-            if within(eq, wk, course, first + k * DIFFERENCE) != 0:
-                return 0
-            _solve_inside(eq, course)
-            look_at(eq, wk, course, course.inside)
-            for c in range(G):
-                if k == 0:
-                    left[c] = near[c]
-                elif k == 1:
-                    left[G + c] = near[c]
-                else:
-                    left[2 * G + c] = near[c]
-        at = (theta - first) / DIFFERENCE  # 0, 1 or 2, or between where the step ends
-        for c in range(G):
-            a, b, d = left[c], left[G + c], left[2 * G + c]
-            curve = a - 2.0 * b + d
-            right[G + c] = (0.5 * (d - a) + (at - 1.0) * curve) / (DIFFERENCE * h)
-            right[2 * G + c] = curve / (DIFFERENCE * h) ** 2
-    if within(eq, wk, course, theta) != 0:
-        return 0
-    _solve_inside(eq, course)
-    look_at(eq, wk, course, course.inside)
-    if eq.hybrids.any_solved > 0:
-        right = course.watch.stack[DEEPEST + 1]
-        for c in range(G):
-            if eq.hybrids.solved[c] > 0:
-                near[G + c] = right[G + c]
-            if eq.hybrids.solved[c] > 0 or eq.hybrids.swift[c] > 0:
-                near[2 * G + c] = right[2 * G + c]
+    if course.watch.solved == 0:
+        if within(eq, wk, course, theta) != 0:
+            return 0
+        look_at(eq, wk, course, course.inside)
+        return 1
+    # rates along multipliers are differences of solutions: at three places, the one asked for the last
+    samples, h = course.watch.stack[DEEPEST], course.now.t - course.before.t
+    place = 0 if theta < DIFFERENCE else (2 if theta > 1.0 - DIFFERENCE else 1)
+    first = theta - place * DIFFERENCE
+    for step in range(1, 4):
+        k = (place + step) % 3
+        if within(eq, wk, course, theta if step == 3 else first + k * DIFFERENCE) != 0:
+            return 0
+        _solve_inside(eq, course)
+        look_at(eq, wk, course, course.inside)
+        _keep_sample(near, samples, k, G)
+    for c in range(G):
+        a, b, d = samples[c], samples[G + c], samples[2 * G + c]
+        curve = a - 2.0 * b + d
+        if eq.hybrids.solved[c] > 0:
+            near[G + c] = (0.5 * (d - a) + (place - 1.0) * curve) / (DIFFERENCE * h)
+        if eq.hybrids.solved[c] > 0 or eq.hybrids.swift[c] > 0:
+            near[2 * G + c] = curve / (DIFFERENCE * h) ** 2
     return 1
 
 
@@ -343,8 +339,13 @@ def _close_in(eq: Equations, wk: Work, course: Course, a: float, b: float, depth
 @piece
 def arm(eq: Equations, wk: Work, course: Course) -> int:
     """Look at the guards of the present state: where the next step starts from."""
+    watch = course.watch
     look_at(eq, wk, course, course.now)
-    copy(course.watch.near, course.watch.end)
+    copy(watch.near, watch.end)
+    watch.armed, watch.solved = 1, 0
+    for c in range(watch.slack.shape[0]):
+        if eq.hybrids.solved[c] > 0 and _inside_mode(eq, wk, c):
+            watch.solved = 1
     return 1
 
 
@@ -353,16 +354,18 @@ def _looked_over(eq, wk, course):
     """Look at the guards at the end of the step; whether all are clear without looking within it."""
     watch, G = course.watch, eq.hybrids.owner.shape[0]
     copy(watch.end, watch.start)
-    if eq.hybrids.any_solved > 0:
-        look_within(eq, wk, course, 0.0)
-        for c in range(G):
-            if eq.hybrids.solved[c] > 0:
-                watch.start[G + c] = watch.near[G + c]
-            if eq.hybrids.solved[c] > 0 or eq.hybrids.swift[c] > 0:
-                watch.start[2 * G + c] = watch.near[2 * G + c]
+    if watch.solved > 0:
+        if watch.armed > 0:
+            look_within(eq, wk, course, 0.0)
+            for c in range(G):
+                if eq.hybrids.solved[c] > 0:
+                    watch.start[G + c] = watch.near[G + c]
+                if eq.hybrids.solved[c] > 0 or eq.hybrids.swift[c] > 0:
+                    watch.start[2 * G + c] = watch.near[2 * G + c]
         look_within(eq, wk, course, 1.0)
     else:
         look_at(eq, wk, course, course.now)
+    watch.armed = 0
     copy(watch.near, watch.end)
     h, a, b = course.now.t - course.before.t, watch.start, watch.end
     if _parts(eq, course) > 1:
@@ -555,9 +558,11 @@ def _call_for_choice(eq, course, c):
     h, touches, choice, e = eq.hybrids, eq.touches, course.choice, eq.hybrids.toucher[c]
     if h.source[c] == touches.open[e] and touches.normal[e] >= 0:
         watch, G = course.watch, course.watch.taken.shape[0]
+        ratio = watch.interval[c] / watch.earlier[c]  # of the intervals before
         ends = _accumulates(h, course, c)
+        steady = abs(watch.interval[c] / watch.earlier[c] - ratio) < STEADY * ratio
         flat = watch.interval[c] * abs(watch.near[G + c]) < FLAT * eq.row_scale[touches.normal[e]]
-        choice.meets[e], choice.plastic[e] = 1, int(ends or flat)
+        choice.meets[e], choice.plastic[e] = 1, int(ends or (flat and not steady))
     elif h.target[c] == touches.open[e] and touches.normal[e] >= 0:
         choice.parts[e] = 1
     elif h.source[c] == touches.closed[e]:

@@ -16,7 +16,7 @@ from kempe.system.system import System
 
 _INT = np.int64
 #: The index arrays of ``Hybrids`` that are filled element by element.
-_HYBRID_ARRAYS = [name for name in get_type_hints(Hybrids) if name not in ("any_solved", "tested")]
+_HYBRID_ARRAYS = [name for name in get_type_hints(Hybrids) if name != "tested"]
 _TOUCH_ARRAYS = list(get_type_hints(Touches))
 
 
@@ -314,7 +314,7 @@ class DynamicPrograms:
         for name, row in zip(("row", "row_at", "row_mode_at", "row_modes"), system.conditions, strict=True):
             found[name] = row.tolist()
         arrays = {name: np.array(values, dtype=_INT) for name, values in found.items()}
-        return Hybrids(**arrays, any_solved=any(found["solved"]), tested=np.array(sorted(touched), dtype=_INT))
+        return Hybrids(**arrays, tested=np.array(sorted(touched), dtype=_INT))
 
     def put_first_modes(self, x: np.ndarray, q: Any, t: float, v: Any) -> None:
         """Put every switching element into the mode in which a motion from this state would begin, in x."""
