@@ -33,6 +33,8 @@ def test_a_mass_on_a_spring_stops_after_the_known_number_of_half_cycles() -> Non
     assert res.array("b.x")[-1] == pytest.approx((-1) ** len(turns) * x, abs=1e-9)
     assert res.events[-1].t == pytest.approx(half * len(turns), abs=1e-9) and res.events[-1].mode == "stick"
     assert res.array("guide.slip")[-1] == 0.0
+    assert res.array("guide.force.x") == pytest.approx(res.array("guide.friction"), abs=1e-9)  # sliding and sticking
+    assert res.array("guide.force.y") == pytest.approx(G)
     assert res.array("guide.friction")[-1] == pytest.approx(100.0 * res.array("b.x")[-1], abs=1e-7)
     assert res.array("energy.dissipated")[-1] == pytest.approx(0.5 * 100 * (0.1**2 - x**2), rel=1e-7)
 

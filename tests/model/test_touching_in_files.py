@@ -94,3 +94,10 @@ def test_elements_made_by_hand_are_written_as_their_builders(tmp_path: Path) -> 
     m.add(kp.elements.Stop("stop", b.angle, 1.0))
     text = m.save(tmp_path / "hand.kempe.yaml").read_text()
     assert "- revolute:" in text and "- stop:" in text and "- add:" not in text
+    law = kp.LuGre(0.1, 0.2, 0.1, 1e4)
+    m.add(
+        kp.elements.LooseRevolute("loose", m.ground, b, at=(0, 0), backlash=0.1, friction=kp.Coulomb(0.1), radius=0.1)
+    )
+    m.add(kp.elements.Translational("guide", m.ground, b, friction=law))
+    text = m.save(tmp_path / "hand.kempe.yaml").read_text()
+    assert kp.load(tmp_path / "hand.kempe.yaml").save(tmp_path / "again.kempe.yaml").read_text() == text
