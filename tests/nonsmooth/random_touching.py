@@ -231,7 +231,7 @@ def yoke(pen: Pen) -> None:
 def blocks(pen: Pen) -> None:
     """Blocks in guides above each other, coupled by springs, shaken; one may lie on a belt."""
     before = None
-    for k in range(pen.number(1, 5)):
+    for k in range(pen.number(1, 10)):
         at = (pen.between(-0.3, 0.3), -0.4 * k)
         slope = pen.between(-0.3, 0.3)
         block = pen.body(at, pen.between(0.5, 2.0), 0.05)
