@@ -29,7 +29,7 @@ from kempe.system import compiled
 
 log = logging.getLogger("kempe")
 
-FORMAT = 4
+FORMAT = 5
 #: A checkpoint larger than this is none.
 LARGEST = 1 << 34
 
@@ -99,6 +99,7 @@ def write_checkpoint(machine: Machine, record: Record, initial: InitialCondition
         "parameters": machine.parameters.tolist(),
         "integrator": machine.integrator.name,
         "redundant": machine.redundant,
+        "first_modes": machine.first_modes,
         "initial": None if initial is None else [initial.pose.__dict__, initial.moved, initial.changed],
         "events": [told(event) for event in record.events],
     }
@@ -143,8 +144,8 @@ def resume(
     with reporting(progress, f"'{model.name}': resume", float(data["grid"][0])) as report:
         machine = Machine(system, new_task(data["grid"], **about["arguments"]))
         machine.begin(np.array(about["parameters"], dtype=float))
-        machine.integrator.catch_up(machine, about["integrator"])
-        machine.redundant = about["redundant"]
+        machine.integrator.catch_up(machine, about["integrator"], _named(data, "memory"))
+        machine.redundant, machine.first_modes = about["redundant"], about["first_modes"]
         _restore(machine, data, path)
         record, n = Record(), system.n
         for plain, state in zip(about["events"], data["events"], strict=True):
@@ -186,13 +187,14 @@ def _restore(machine: Machine, data: dict[str, np.ndarray], path: str | Path) ->
         kept, here = data.get(name), np.asarray(value)
         if kept is None or kept.shape != here.shape or kept.dtype != here.dtype:
             raise KempeError(f"the checkpoint '{path}' does not fit: '{name}' is missing or has another size")
-
-    def named(prefix: str) -> dict[str, Any]:
-        return {key[len(prefix) + 1 :]: value for key, value in data.items() if key.startswith(f"{prefix} ")}
-
-    machine.course.restore(named("course"))
-    integrator.memory.restore(named("memory"))
-    for name, value in named("equations").items():
+    machine.course.restore(_named(data, "course"))
+    integrator.memory.restore(_named(data, "memory"))
+    for name, value in _named(data, "equations").items():
         getattr(machine.eq, name)[...] = value
-    for name, value in named("work").items():
+    for name, value in _named(data, "work").items():
         getattr(machine.wk, name)[...] = value
+
+
+def _named(data: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The contents of one frame."""
+    return {key[len(prefix) + 1 :]: value for key, value in data.items() if key.startswith(f"{prefix} ")}

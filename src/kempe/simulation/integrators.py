@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -96,8 +97,8 @@ class Integrator:
         """Whether a code that is not an end has been dealt with."""
         return False
 
-    def catch_up(self, machine: Machine, name: str) -> None:
-        """Become the integrator that a checkpoint was written by."""
+    def catch_up(self, machine: Machine, name: str, kept: Mapping[str, np.ndarray]) -> None:
+        """Become the integrator that a checkpoint was written by, with memory of the size that was ``kept``."""
 
 
 class RungeKutta(Integrator):
@@ -186,6 +187,14 @@ class Independent(RungeKutta):
         self.begin(machine)
         return True
 
+    def catch_up(self, machine: Machine, name: str, kept: Mapping[str, np.ndarray]) -> None:
+        """Take the basis that was chosen last: how large it is follows from the rows that were in force then."""
+        arrays = {field: kept.get(f"basis.{field}") for field, value in rk.no_basis().contents() if np.ndim(value)}
+        if all(isinstance(array, np.ndarray) for array in arrays.values()):
+            memory = rk.new_memory(machine.eq.n, machine.eq.m, rk.Basis(**arrays))
+            self.memory = self._set_up(memory)
+            self.connect(machine.course, memory)
+
 
 class Newmark(Integrator):
     """Generalised-alpha and ALI3-P."""
@@ -251,7 +260,7 @@ class Auto(RungeKutta):
         self._become_radau(machine)
         return True
 
-    def catch_up(self, machine: Machine, name: str) -> None:
+    def catch_up(self, machine: Machine, name: str, kept: Mapping[str, np.ndarray]) -> None:
         if name == "auto: radau":
             self._become_radau(machine)
 

@@ -532,7 +532,7 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
         if watch.taken[c] == 0 or not _inside_mode(eq, wk, c):
             continue  # (of several ways out of a mode at one instant the first is taken)
         e = h.owner[c]
-        if h.toucher[c] >= 0:
+        if h.toucher[c] >= 0 and h.source[c] != h.target[c]:  # (what stays in its mode keeps its place anew)
             _call_for_choice(eq, course, c)
             continue
         accumulated = _accumulates(h, course, c) or _is_plastic(h, wk, c)
