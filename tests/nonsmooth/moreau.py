@@ -37,7 +37,7 @@ FAST = 30.0
 #: Of friction that sticks, as a share of the mobility of its row.
 COMPLIANCE = 1e-8
 #: A slower slip is none.
-RESTS = 1e-9
+RESTS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,10 @@ class Stepper:
             if i != GROUND:
                 W[k, 3 * i : 3 * i + 3] = -nx, -ny, -(px - pose.x[i]) * ny + (py - pose.y[i]) * nx - couple
         return W, [look[0] for look in looks]
+
+    def directions(self, pose: Pose) -> np.ndarray:
+        """The rows of all joints, contacts and their friction, in the order of impulses."""
+        return self._jacobian(pose)[0]
 
     def _forces(self, pose: Pose, t: float) -> np.ndarray:
         m, self.mean = self.m, self.v + self.swing

@@ -418,7 +418,7 @@ def _set_off(plan: Plan, pen: Pen) -> None:
             v[3 * k : 3 * k + 2] = pen.rng.uniform(-4, 4, 2)
     m = reference(plan)
     stepper = Stepper(m, 1e-3)
-    W = stepper._jacobian(Pose(stepper.q))[0][: stepper.bilateral]
+    W = stepper.directions(Pose(stepper.q))[: stepper.bilateral]
     asked = [rate for joint in m.joints for rate in _rates(joint)]
     root = np.sqrt(stepper.inverse)
     off = np.array(asked) - W @ v

@@ -9,15 +9,17 @@ from touching_plans import coordinates
 from touching_verdicts import allowed, compared, judged, simulated, truth
 
 #: Quick to compute, of every family.
-RUB = (0, 2, 5, 6, 7, 8, 10, 11, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24, 28, 29)
-COLLIDE = (1002, 1003, 1005, 1007, 1009, 1010, 1012, 1013, 1014, 1017, 1019, 1020, 1022, 1023, 1024, 1027, 1004, 1031)
+RUB = (24, 90, 42, 18, 36, 25, 49, 13, 31, 38, 32, 20, 86, 8, 22, 34, 40, 10, 87, 15, 33, 21, 5, 11)
+COLLIDE = (1049, 1035, 1007, 1022, 1029, 1036, 1023, 1044, 1037, 1030, 1059, 1045, 1017, 1052, 1018, 1011, 1039)
+COLLIDE += (1012, 1047, 1005, 1020, 1041)
 
 
 @pytest.mark.parametrize("seed", [*RUB, *COLLIDE])
 def test_kempe_agrees_with_time_stepping(seed):
-    found = judged(seed)
+    plan = draw(seed)
+    found = judged(seed, plan, truth(plan, seconds=2.0), patience=6.0)
     assert found.verdict == "agrees", found
-    assert found.falls < 0.75 or found.error < 5e-3, found
+    assert found.falls < 0.75, found
 
 
 def test_the_share_is_a_fair_one():
@@ -47,5 +49,5 @@ def test_a_wrong_motion_is_found():
 
 def test_all_seeds_can_be_drawn():
     counts = [len(draw(seed).rubbing) for seed in range(300)]
-    assert set(counts) >= set(range(1, 9)) and max(counts) <= 10
+    assert set(counts) == set(range(1, 11))
     assert all(draw(seed).contacts for seed in range(FIRST_IMPACT, FIRST_IMPACT + 300))
