@@ -325,6 +325,7 @@ def stopped_linkage(pen: Pen) -> None:
     keeps = pen.chance(0.5)
     if not keeps:
         pen.plan.elements = [_smooth(x) for x in pen.plan.elements]
+        pen.plan.open_ended = False
     for side, sign in (("above", 1), ("below", -1)):
         pen.add(Stop(f"{side} end", body.name, kind, drawn + sign * pen.between(0.2, 1.0) * size, side, e))
 
