@@ -159,7 +159,7 @@ def judged(
         return verdict(
             "no reference", "open when it lets go" if plan.open_ended else "its runs part at once", **figures
         )
-    odd = odd_modes(plan, result, true, last)
+    odd = odd_modes(plan, result, true, min(last, int((true.bound < SHARP).sum())))
     if odd:
         return verdict("MODES", "; ".join(odd[:4]), **figures)
     return verdict("agrees", **figures)
@@ -225,7 +225,7 @@ def odd_modes(plan: Plan, result: kp.Result, true: Truth, last: int) -> list[str
         changes = [(e.t, e.mode) for e in result.events if getattr(e, "element", None) == name]
         slips = result.array(f"{name}.slip") if name in plan.rubbing else np.full(len(result.t), np.inf)
         for k in range(1, last - 1):
-            t, theirs = float(result.t[k]), {run.modes[name][k + side] for run in true.runs for side in (-1, 0, 1)}
+            t, theirs = float(result.t[k]), {run.modes[name][k + side] for run in true.runs[-3:] for side in (-1, 0, 1)}
             ours = [mode for change, mode in changes if change <= t]
             sure = len(theirs) == 1 and ours and not any(abs(t - change) < near for change, _ in changes)
             slow = ours and ours[-1] in ("forward", "backward") and abs(slips[k]) < SLOW
