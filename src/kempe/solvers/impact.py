@@ -106,6 +106,7 @@ def _take_part(eq: Equations, wk: Work, course: Course, late: int) -> int:
 def _begin_round(eq, wk, course, late):
     """Rates of all channels before a round, and how approaching gaps are to leave."""
     choice, touches, v = course.choice, eq.touches, course.now.v
+    choice.glued = 1
     for c in range(choice.count):
         at, row, total = touches.at[choice.touch[c]], choice.row[c], -wk.out[eq.n + eq.m + choice.row[c]]
         for i in range(eq.n):
@@ -118,7 +119,10 @@ def _begin_round(eq, wk, course, late):
         bounce, e = wk.touch[at + RESTITUTION], choice.touch[c]
         if choice.is_normal[c] > 0:  # the next flight is e^2 times as high as the one before, which was u T / 4
             height = 0.25 * bounce**2 * abs(total) * course.watch.interval[touches.gap_guard[e]]
-            if choice.plastic[e] > 0 or late > 0 or height < UNSEEN * eq.row_scale[row]:
+            over = choice.plastic[e] > 0 or (bounce > 0.0 and height < UNSEEN * eq.row_scale[row])
+            if choice.rate[c] < 0.0 and not over:
+                choice.glued = 0
+            if over or late > 0:
                 bounce = 0.0
         choice.bounce[c] = bounce
     for k in range(eq.n + eq.m):
@@ -132,7 +136,10 @@ def _let(choice, c, state):
 
 @compiled
 def _aim_normal(choice, c, half, left, jammed):
-    """What a gap may do in the next piece of the path, and what it is led to."""
+    """What a gap may do in the next piece of the path, and what it is led to.
+
+    Where the flights of all that approaches are over, what rests stays at rest: it would only pass them on.
+    """
     choice.at_rest[c] = 1
     if choice.before[c] < 0.0 and half > 0:
         if jammed:
@@ -149,6 +156,10 @@ def _aim_normal(choice, c, half, left, jammed):
             choice.lead[c] = (-choice.bounce[c] * choice.before[c] - choice.rate[c]) / left
     elif choice.rate[c] > 0.0:
         _let(choice, c, OUT)
+    elif choice.glued > 0 and half > 0:
+        _let(choice, c, HELD)
+        choice.state[c] = HELD
+        return
     if choice.allowed[c] == 0:
         _let(choice, c, HELD)
         _let(choice, c, OUT)
