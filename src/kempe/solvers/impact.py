@@ -46,6 +46,8 @@ from kempe.solvers.motion import (
 )
 from kempe.solvers.program import run
 
+#: Impacts that are no faster than this many times one that is over are over too.
+ALIKE = 10.0
 #: So many rounds at one instant; the impacts of all further ones are plastic, and all that touches takes part.
 PATIENT, ROUNDS = 200, 260
 #: A gap is closed within this share of its size, a velocity is zero within this share of the motion.
@@ -377,12 +379,29 @@ def _answered(choice, i):
 
 
 @piece
+def _end_together(eq: Equations, wk: Work, course: Course) -> int:
+    """What comes to rest brings to rest what touches with it and is no faster: they would throw each other for ever."""
+    touches, choice, fastest = eq.touches, course.choice, 0.0
+    touch_values(eq, wk, course.now)
+    for e in range(touches.element.shape[0]):
+        if choice.plastic[e] > 0:
+            fastest = max(fastest, abs(wk.touch[touches.at[e] + APPROACH]) / eq.row_scale[touches.normal[e]])
+    for e in range(touches.element.shape[0]):
+        if fastest == 0.0 or touches.normal[e] < 0 or not touches_now(eq, wk, course, e):
+            continue
+        if abs(wk.touch[touches.at[e] + APPROACH]) <= ALIKE * fastest * eq.row_scale[touches.normal[e]]:
+            choice.plastic[e] = 1
+    return 1
+
+
+@piece
 def strike(eq: Equations, wk: Work, course: Course, kicked: int) -> int:
     """All impacts of this instant: known impulses first, then what approaches, round by round."""
     if kicked > 0:
         code = _kick(eq, wk, course)
         if code != REACHED:
             return code
+    _end_together(eq, wk, course)
     for number in range(ROUNDS):
         late = int(number >= PATIENT)
         if _take_part(eq, wk, course, late) == 0:
