@@ -30,7 +30,7 @@ from kempe.solvers.motion import (
 from kempe.solvers.program import run
 
 #: How much softer what touches is than joints are, where both hold the same thing: so its shares decide.
-SOFTER = 1e3
+SOFTER = 1e4
 #: What a guard may be below zero, in units of the motion, until it has been clear of it.
 SLACK = 1e-12
 
@@ -258,6 +258,11 @@ def choose(eq: Equations, wk: Work, course: Course) -> int:
         choice.several += 1
     _put_shares(eq, choice)
     loads(eq, wk, choice)
+    for e in range(choice.involved.shape[0]):
+        n, s = choice.normal_of[e], choice.stick_of[e]
+        choice.pressing[e] = -choice.lam[n] if n >= 0 and choice.state[n] == HELD else 0.0
+        held = s >= 0 and choice.state[s] == HELD
+        choice.room[e] = wk.touch[eq.touches.at[e] + MOST] - abs(choice.lam[s]) if held else 0.0
     return REACHED
 
 
