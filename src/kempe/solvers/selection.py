@@ -12,7 +12,7 @@ import numpy as np
 
 from kempe.solvers.choice import BACKWARD, FORWARD, HELD, LEAST_SHARE, OUT, find, loads, prefer, reduce, weakest
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course, refinements
-from kempe.solvers.impact import slow, strike, touch_values, touches_now
+from kempe.solvers.impact import UNSEEN, slow, strike, touch_values, touches_now
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
     APPROACH,
@@ -175,7 +175,7 @@ def _switch_between(eq, e, source, target):
 @compiled
 def _put_slack(eq, wk, course, e, mode):
     """Guards that are about zero where a mode begins may be a little below it, until they have been clear of it."""
-    touches, slack = eq.touches, course.watch.slack
+    touches, slack, choice = eq.touches, course.watch.slack, course.choice
     at = touches.at[e]
     for guard in (touches.gap_guard[e], touches.forward_guard[e], touches.backward_guard[e]):
         if guard >= 0:
@@ -183,7 +183,10 @@ def _put_slack(eq, wk, course, e, mode):
     if mode == touches.open[e] and touches.normal[e] >= 0:
         row = touches.normal[e]
         slack[touches.gap_guard[e]] = max(-wk.touch[at + GAP], 0.0)  # (a flight begins where the gap is)
-        if touches_now(eq, wk, course, e) and wk.touch[at + APPROACH] <= slow(eq, course, row):
+        if wk.touch[at + APPROACH] > slow(eq, course, row):
+            if choice.meets[e] > 0 and choice.hit[e] == 0:  # it seemed to close by rounding
+                slack[touches.gap_guard[e]] += UNSEEN * eq.row_scale[row]
+        elif touches_now(eq, wk, course, e):
             slack[touches.gap_guard[e]] += SLACK * eq.row_scale[row]
     elif touches.stick[e] >= 0 and (mode == touches.forward[e] or mode == touches.backward[e]):
         row = touches.stick[e]
