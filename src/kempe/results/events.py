@@ -12,8 +12,8 @@ import numpy as np
 
 from kempe.errors import ModelError
 
-#: So many impulses of an event stand in a table.
-MOST = 4
+#: So many impulses of an event stand in a table, without those that are rounding beside the largest.
+MOST, ROUNDING = 4, 1e-12
 #: Coordinate, rate and acceleration of each column of a motion.
 Columns = Sequence[tuple[str, str, str]]
 
@@ -116,8 +116,9 @@ def hit_of(event: Event) -> tuple[str, str]:
     """The impulses of an event, its own first, and the energy lost, as a table shows them."""
     if not isinstance(event, SwitchEvent) or not event.impulses:
         return "", ""
-    own = f"{event.element}."
-    order = sorted(event.impulses.items(), key=lambda item: (not item[0].startswith(own), -abs(item[1])))
+    own, least = f"{event.element}.", ROUNDING * max(map(abs, event.impulses.values()))
+    felt = [(row, p) for row, p in event.impulses.items() if abs(p) > least]
+    order = sorted(felt, key=lambda item: (not item[0].startswith(own), -abs(item[1])))
     more = f" and {len(order) - MOST} more" if len(order) > MOST else ""
     return ", ".join(f"{row} {p:.6g}" for row, p in order[:MOST]) + more, f"{event.lost:.6g}" if event.lost else ""
 
