@@ -418,6 +418,61 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["press.kempe.yaml:18: cam_roller 's': profile must be {curve: {x: ..., y: ..., span: [a,"],
     ),
     (
+        "j: slider, axis: [1, 0]}",
+        "j: slider, axis: [1, 0], friction: -0.1}",
+        ["press.kempe.yaml:17: translational joint 'way': friction must not be below zero, not -0.1"],
+    ),
+    (
+        "j: slider, axis: [1, 0]}",
+        "j: slider, axis: [1, 0], friction: {coulom: {kinetic: 0.1}}}",
+        ["friction must be a coefficient, or a law with its numbers: one of coulomb, threlfall"],
+    ),
+    (
+        "j: slider, axis: [1, 0]}",
+        "j: slider, axis: [1, 0], friction: {coulomb: {mu: 0.1}}}",
+        ["friction coulomb takes kinetic, static, stribeck, viscous"],
+    ),
+    (
+        "j: slider, axis: [1, 0]}",
+        "j: slider, axis: [1, 0], friction: {coulomb: {kinetic: 0.3, static: 0.2}}}",
+        ["press.kempe.yaml:17: translational 'way': friction: Coulomb friction: the static coefficient (0.2)"],
+    ),
+    (
+        "j: slider, axis: [1, 0]}",
+        "j: slider, axis: [1, 0], friction: muu}",
+        ["press.kempe.yaml:17: translational 'way': friction: unknown name 'muu'"],
+    ),
+    (
+        "j: crank, at: [0, 0]}",
+        "j: crank, at: [0, 0], friction: 0.1}",
+        ["press.kempe.yaml:14: revolute joint 'O': friction acts on the surface of the pin: give its radius= too"],
+    ),
+    (
+        "  - driver:",
+        "  - friction: {name: f, quantity: slider.x, friction: 0.1, normal: {load: BB}}\n  - driver:",
+        ["press.kempe.yaml:18: friction 'f': normal: there is no joint 'BB'", "did you mean 'B'?"],
+    ),
+    (
+        "  - driver:",
+        "  - friction: {name: f, quantity: slider.x, friction: 0.1, normal: [1, 2]}\n  - driver:",
+        ["press.kempe.yaml:18: friction 'f': normal must be a number, an expression of t, or one of"],
+    ),
+    (
+        "  - driver:",
+        "  - stop: {name: s, quantity: slider.x, limit: 0.5, restitution: 1.5}\n  - driver:",
+        ["press.kempe.yaml:18: stop 's': a restitution is between 0 and 1, not 1.5"],
+    ),
+    (
+        "  - driver:",
+        "  - circle_contact: {name: c, i: rod, j: slider, radii: [0.1, 0.1], inside: 1}\n  - driver:",
+        ["press.kempe.yaml:18: circle_contact 'c': inside must be true or false"],
+    ),
+    (
+        "  - driver:",
+        "  - impulse: {name: h, part: crank, time: 0.1, force: 3}\n  - driver:",
+        ["press.kempe.yaml:18: impulse 'h': force must be a list of two numbers"],
+    ),
+    (
         "analyses:",
         "outputs: {plot: [crank.x]}\nanalyses:",
         ["press.kempe.yaml:19: outputs plot is not known here", "did you mean plots?"],

@@ -450,6 +450,271 @@ MISTAKES: list[tuple[str, list[str]]] = [
         ],
     ),
     (
+        'm.revolute("P", crank, rod, at=(0, 0), friction=0.3)',
+        ["revolute joint 'P': friction acts on the surface of the pin: give its radius= too"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), radius=0.3)',
+        ["revolute joint 'P': a radius is that of a pin with friction: give friction= too"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), friction=-0.3, radius=0.01)',
+        ["revolute joint 'P': friction must not be below zero, not -0.3"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), friction="0.3", radius=0.01)',
+        [
+            "revolute joint 'P': friction must be a coefficient or a law (kp.Coulomb, kp.Threlfall, kp.RooneyDeravi, kp.ModifiedCoulomb, kp.Stribeck, kp.LuGre), not '0.3'; write 0.3"
+        ],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), friction="coulom", radius=0.01)',
+        [
+            "revolute joint 'P': friction must be a coefficient or a law (kp.Coulomb, kp.Threlfall, kp.RooneyDeravi, kp.ModifiedCoulomb, kp.Stribeck, kp.LuGre), not 'coulom'; did you mean 'coulomb'?"
+        ],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), friction=kp.Coulomb, radius=0.01)',
+        [
+            "revolute joint 'P': friction: a law has numbers of its own: write kp.Coulomb(kinetic, static, stribeck, viscous)"
+        ],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), friction=(0.3, 0.4), radius=0.01)',
+        [
+            "revolute joint 'P': friction must be a coefficient or a law (kp.Coulomb, kp.Threlfall, kp.RooneyDeravi, kp.ModifiedCoulomb, kp.Stribeck, kp.LuGre), not (0.3, 0.4); two coefficients are kp.Coulomb(kinetic, static)"
+        ],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), friction=lambda v: 0.3, radius=0.01)',
+        [
+            "revolute joint 'P': friction must be a coefficient or a law (kp.Coulomb, kp.Threlfall, kp.RooneyDeravi, kp.ModifiedCoulomb, kp.Stribeck, kp.LuGre), not a function"
+        ],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), friction=float("nan"), radius=0.01)',
+        ["revolute joint 'P': friction must be finite, not nan"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), friction=0.3, radius=0)',
+        ["revolute joint 'P': radius must be above zero, not 0.0"],
+    ),
+    ('m.revolute("P", crank, rod, at=(0, 0), mu=0.3)', ["revolute 'P': there is no mu=; did you mean friction=?"]),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), restitution=0.3)',
+        ["revolute 'P': restitution= is for joints with backlash: give backlash= too"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001)',
+        ["revolute 'P': there is no clearance=; did you mean backlash=?"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), backlash=-0.001)',
+        ["revolute joint 'P': backlash must be above zero, not -0.001"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), backlash=0.001, friction=0.1)',
+        ["revolute joint 'P': friction acts on the surface of the pin: give its radius= too"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), backlash=0.001, restitution=1.2)',
+        ["revolute joint 'P': a restitution is between 0 and 1, not 1.2"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), backlash=0.001, law="hertz")',
+        ["revolute joint 'P': law must be 'newton' or 'poisson', not 'hertz'"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), backlash=0.001, friction=kp.LuGre(0.1, 0.2, 0.1, 1e5), radius=0.1)',
+        ["revolute 'P': friction: LuGre's bristles need surfaces that stay pressed; this contact opens"],
+    ),
+    (
+        'm.translational("T", ground, rod, length=0.1)',
+        ["translational joint 'T': a length is that of a guide with friction: give friction= too"],
+    ),
+    (
+        'm.translational("T", ground, rod, backlash=0.001)',
+        ["translational joint 'T': a slider with backlash touches with its corners: give its length= too"],
+    ),
+    (
+        'm.translational("T", ground, rod, backlash=0.001, length=0.1, angle=0)',
+        ["translational 'T': a slider with backlash is free to turn: leave angle= out, and draw it as it is"],
+    ),
+    (
+        'm.translational("T", ground, rod, friction=0.1, width=0.1)',
+        ["translational 'T': width= is for joints with backlash: give backlash= too"],
+    ),
+    (
+        'm.translational("T", ground, rod, friction=0.1, length=-0.1)',
+        ["translational joint 'T': length must be above zero, not -0.1"],
+    ),
+    (
+        'm.translational("way A", ground, rod); m.translational("way", ground, rod, backlash=0.001, length=0.1)',
+        ["translational 'way': the name 'way A' is already taken by a translational"],
+    ),
+    (
+        'm.pin_in_slot("S", ground, rod, axis=(1, 0), at=(0, 0), friction=0.1, radius=0.1)',
+        ["pin in slot 'S': there is no radius=; it takes name, i, j, axis, at, on_i, on_j, friction"],
+    ),
+    (
+        "kp.Coulomb(0.3, 0.2)",
+        ["Coulomb friction: the static coefficient (0.2) must not be below the kinetic one (0.3)"],
+    ),
+    ("kp.Coulomb(-0.3)", ["Coulomb friction: kinetic must not be below zero, not -0.3"]),
+    ("kp.Coulomb()", ["coulomb: kinetic must be given; it takes kinetic, static, stribeck, viscous"]),
+    (
+        "kp.Coulomb(0.3, stribeck=0.1)",
+        ["Coulomb friction: with stribeck= give static= too, from which the coefficient falls"],
+    ),
+    ("kp.Coulomb(0.3, 0.4, stribek=0.1)", ["coulomb: there is no stribek=; did you mean stribeck=?"]),
+    ("kp.Coulomb(mu=0.3)", ["coulomb: there is no mu=; did you mean kinetic=?"]),
+    ('kp.Coulomb("0.3")', ["Coulomb friction: kinetic must be a number, not '0.3'; write 0.3"]),
+    ("kp.Threlfall(0.3)", ["threlfall: speed must be given; it takes kinetic, speed"]),
+    ("kp.Threlfall(0.3, 0)", ["Threlfall's friction: speed must be above zero, not 0.0"]),
+    (
+        "kp.ModifiedCoulomb(0.3, 0.4, (0.2, 0.1))",
+        ["modified Coulomb friction: the second of the speeds must be above the first"],
+    ),
+    ("kp.ModifiedCoulomb(0.3, 0.4, 0.1)", ["modified Coulomb friction: speeds must be 2 numbers, (x, y), not 0.1"]),
+    (
+        "kp.Stribeck(0.3, 0.2, 0.1)",
+        ["Stribeck friction: the static coefficient (0.2) must not be below the kinetic one (0.3)"],
+    ),
+    ("kp.LuGre(0.3, 0.4, 0.1, 0)", ["LuGre friction: stiffness must be above zero, not 0.0"]),
+    (
+        'm.point_line_contact("c", ground, slider, restitution=1.5)',
+        ["point line contact 'c': a restitution is between 0 and 1, not 1.5"],
+    ),
+    (
+        'm.point_line_contact("c", ground, slider, restitution=-0.5)',
+        ["point line contact 'c': restitution must not be below zero, not -0.5"],
+    ),
+    (
+        'm.point_line_contact("c", ground, slider, restitution="high")',
+        ["point line contact 'c': restitution must be a number, not 'high'"],
+    ),
+    (
+        'm.point_line_contact("c", ground, slider, e=0.5)',
+        ["point line contact 'c': there is no e=; did you mean restitution=?"],
+    ),
+    (
+        'm.point_line_contact("c", ground, slider, law="Newton")',
+        ["point line contact 'c': law must be 'newton' or 'poisson', not 'Newton'"],
+    ),
+    ('m.point_line_contact("c", slider, slider)', ["point line contact 'c' connects 'slider' with itself"]),
+    (
+        'm.point_line_contact("c", ground, slider, axis=(0, 0))',
+        ["point line contact 'c': an axis on 'ground' must not be the zero vector"],
+    ),
+    (
+        'm.point_line_contact("c", m.point("Q"), slider)',
+        ["point line contact 'c': 'Q' is a point and has no direction; use a body or a bar here"],
+    ),
+    (
+        'm.circle_line_contact("c", ground, slider)',
+        [
+            "circle line contact 'c': radius must be given; it takes name, i, j, radius, axis, at, on_i, on_j, restitution, friction, law"
+        ],
+    ),
+    (
+        'm.circle_line_contact("c", ground, slider, radius=-1)',
+        ["circle line contact 'c': radius must be above zero, not -1.0"],
+    ),
+    (
+        'm.circle_line_contact("c", ground, m.point("Q", mass=1), radius=0.1, friction=0.2)',
+        [
+            "circle line contact 'c': 'Q' has no angle that counts full turns; use a body, or give it one with m.angle(...)"
+        ],
+    ),
+    ('m.circle_contact("c", rod, slider, radii=0.1)', ["circle contact 'c': radii must be 2 numbers, (x, y), not 0.1"]),
+    ('m.circle_contact("c", rod, slider, radii=(0.1, 0))', ["circle contact 'c': radii must be above zero, not 0.0"]),
+    (
+        'm.circle_contact("c", rod, slider, radii=(0.1, 0.2), inside=True)',
+        ["circle contact 'c': the circle of i, the first radius, must be larger than the one inside"],
+    ),
+    (
+        'm.circle_contact("c", rod, slider, radii=(0.1, 0.2), inside="yes")',
+        ["circle contact 'c': inside must be True or False, not 'yes'"],
+    ),
+    (
+        'm.circle_contact("c", rod, slider, radius=0.1)',
+        ["circle contact 'c': there is no radius=; did you mean radii=?"],
+    ),
+    (
+        'm.stop("s", slider, 0.1)',
+        [
+            "stop 's': the quantity it limits must be one number, not all of 'slider'; choose slider.x, slider.y or slider.angle"
+        ],
+    ),
+    (
+        'm.stop("s", slider.x)',
+        ["stop 's': limit must be given; it takes name, quantity, limit, side, restitution, law"],
+    ),
+    ('m.stop("s", slider.x, 0.1, side="left")', ["stop 's': side must be 'below' or 'above', not 'left'"]),
+    ('m.stop("s", slider.x, 0.1, restitution=2)', ["stop 's': a restitution is between 0 and 1, not 2"]),
+    (
+        'm.stop("s", slider.x, 0.1, stiffness=100)',
+        ["stop 's': there is no stiffness=; it takes name, quantity, limit, side, restitution, law"],
+    ),
+    (
+        'm.friction("f", slider.x)',
+        ["friction 'f': friction, normal must be given; it takes name, quantity, friction, normal, speed, surface"],
+    ),
+    (
+        'm.friction("f", slider.x, friction=0.2)',
+        ["friction 'f': normal must be given; it takes name, quantity, friction, normal, speed, surface"],
+    ),
+    ('m.friction("f", slider.x, friction=0, normal=10)', ["friction 'f' does nothing: friction must be above zero"]),
+    ('m.friction("f", slider.x, friction=0.2, normal=0)', ["friction 'f' does nothing: normal must be above zero"]),
+    ('m.friction("f", slider.x, friction=0.2, normal=-10)', ["friction 'f': normal must not be below zero, not -10.0"]),
+    (
+        'm.friction("f", slider.x, friction=0.2, normal="O")',
+        ["friction 'f': normal must be a number, a law of time or a joint, not 'O'"],
+    ),
+    (
+        'm.friction("f", slider.x, friction=0.2, normal=crank)',
+        ["friction 'f': normal must be a number, not body 'crank'"],
+    ),
+    (
+        'm.friction("f", slider.x, friction=0.2, normal=m.gear("g", crank, rod, ratio=2))',
+        ["friction 'f': normal is the force of a joint, contact or link, and gear 'g' has none"],
+    ),
+    (
+        'm.friction("f", slider, friction=0.2, normal=10)',
+        [
+            "friction 'f': the quantity it resists must be one number, not all of 'slider'; choose slider.x, slider.y or slider.angle"
+        ],
+    ),
+    (
+        'm.friction("f", slider.x, friction=0.2, normal=10, speed=lambda t: t)',
+        ["friction 'f': speed is a number; with surface= give how far the surface has moved, in time"],
+    ),
+    (
+        'm.friction("f", slider.x, friction=0.2, normal=10, speed=kp.constant_speed(1))',
+        ["friction 'f': speed is a number; with surface= give how far the surface has moved, in time"],
+    ),
+    (
+        'm.friction("f", slider.x, friction=0.2, normal=10, speed=1, surface=lambda t: t)',
+        ["friction 'f': give speed= or surface=, not both"],
+    ),
+    ('m.friction("f", slider.x, friction=0.2, load=10)', ["friction 'f': there is no load=; did you mean normal=?"]),
+    ('m.impulse("i", crank, 0.5)', ["impulse 'i' does nothing: give it force= or torque="]),
+    (
+        'm.impulse("i", crank, force=(1, 0))',
+        ["impulse 'i': time must be given; it takes name, part, time, force, torque, at, on"],
+    ),
+    ('m.impulse("i", crank, 0.5, force=1)', ["impulse 'i': force must be 2 numbers, (x, y), not 1"]),
+    ('m.impulse("i", crank, "soon", force=(1, 0))', ["impulse 'i': time must be a number, not 'soon'"]),
+    (
+        'm.impulse("i", crank.x, 0.5, force=(1, 0))',
+        ["impulse 'i': the part must be a body, a point, a bar or the ground of this model, not crank.x"],
+    ),
+    (
+        'm.impulse("i", crank, 0.5, force=(1, 0), at=(0, 0), on=(0, 0))',
+        ["impulse 'i': give at=, a world point of the drawn pose, or on=, in the part's own axes, not both"],
+    ),
+    ('m.impact("i", crank, 0.5)', ["a model has no 'impact'; did you mean 'impulse'?"]),
+    (
         'm.event("e", slider.x, 1.0, direction="up")',
         ["event 'e': direction must be 'both', 'rising' or 'falling', not 'up'"],
     ),

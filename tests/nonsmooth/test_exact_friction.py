@@ -222,7 +222,7 @@ def test_runs_of_a_family_are_the_single_runs():
     runs = kp.run_many(m, {"mu": values}, ["block.x"], 2.0)
     for k, value in enumerate(values):
         single = m.simulate(2.0, parameters={"mu": value})
-        assert np.array_equal(runs.array("block.x")[k], single.array("block.x"))
+        assert np.array_equal(runs["block.x"][k], single.array("block.x"))
 
 
 @pytest.mark.parametrize("method", ["auto", "radau", "bdf", "alpha"])

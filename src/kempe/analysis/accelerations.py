@@ -57,6 +57,8 @@ def accelerations(
     if iterations is not None and (not isinstance(iterations, (int, np.integer)) or iterations < 1):
         raise ModelError(f"iterations must be a whole number of at least 1, not {iterations!r}")
     machine = machine_at(model, plain_number(time, "the time"), start, velocities, parameters)
+    if len(machine.eq.touches.element):  # what touches has to choose its modes
+        machine.begin(machine.parameters)
     machine.check_tables()
     eq, now, system = machine.eq, machine.course.now, machine.system
     if penalty is not None:

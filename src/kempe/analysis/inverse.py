@@ -152,7 +152,7 @@ def _balancing(posed: Posed, wanted: np.ndarray, right: np.ndarray) -> tuple[np.
         return found, (G @ found[0] - wanted[0])[None], np.zeros(1, dtype=bool)
     G = np.zeros((len(wanted), n, m))
     G[:, places[0], places[1]] = right
-    found, more = _smallest(G, wanted)
+    found, more = _smallest(G, wanted, posed.system.conditions[0])
     return found, (G @ found[..., None])[..., 0] - wanted, more
 
 
@@ -175,6 +175,7 @@ def _taken(posed: Posed, motion: Result, some: slice, lam: np.ndarray) -> tuple[
     states = zip(motion.t[some], motion.q[some], motion.v[some], motion.a[some], lam, strict=True)
     for t, q, v, a, now in states:
         settle(posed, State(q, v, float(t)))
+        posed.x[system.giving] = 0.0  # what is driven is not held by friction, whose force is not determined at rest
         out = system.evaluate(d.explicit, posed.x, q, t, v, now)
         values = out[n + 3 * m :]
         inertia = posed.scale * np.bincount(d.block_rows, values[:upper] * a[d.block_columns], n)
@@ -190,8 +191,11 @@ def _taken(posed: Posed, motion: Result, some: slice, lam: np.ndarray) -> tuple[
     return np.array(wanted), np.array(size), np.array(entries) * units
 
 
-def _smallest(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The smallest solutions of many systems A x = b, and which of them are not the only ones."""
+def _smallest(A: np.ndarray, b: np.ndarray, conditional: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest solutions of many systems A x = b, and which of them are not the only ones.
+
+    Of the rows that are not always in force those that are not have nothing to decide.
+    """
     n, m = A.shape[1:]
     if m == 0:
         return np.zeros((len(b), 0)), np.zeros(len(b), dtype=bool)
@@ -204,7 +208,8 @@ def _smallest(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         except np.linalg.LinAlgError:
             pass  # a singular position
     solved = [np.linalg.lstsq(matrix, side, rcond=1e-11) for matrix, side in zip(A, b, strict=True)]
-    return np.array([s[0] for s in solved]), np.array([s[2] < m for s in solved])
+    idle = (~A[:, :, conditional].any(axis=1)).sum(axis=1)
+    return np.array([s[0] for s in solved]), np.array([s[2] for s in solved]) < m - idle
 
 
 def _complete(posed: Posed, motion: Result, first: int, left: np.ndarray, limit: np.ndarray) -> None:

@@ -92,10 +92,11 @@ def constraint_rank(J: np.ndarray, scale: np.ndarray, row_scale: np.ndarray) -> 
 
 
 def rows_in_force(posed: Posed, q: np.ndarray, time: float) -> np.ndarray:
-    """Which constraint rows hold in the modes in which a motion from rest in a position would begin."""
+    """Which constraint rows hold in the modes in which a motion from rest in a position would begin; friction none."""
     system = posed.system
     if system.conditions.shape[1]:
         system.dynamics.put_first_modes(posed.x, q, time, np.zeros(system.n))
+        posed.x[system.giving] = 0.0
     return system.in_force(posed.x)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -54,7 +55,7 @@ class LooseTranslational(Joint):
 
     It has four corners: A and B touch the line on the right of the axis, behind and in front; C and D that on the left.
     Each is a contact of its own, "P A" to "P D" for a guide "P". The output ``case`` says which hold: 0 none, 1 one
-    corner, 2 two on one side, 3 two on opposite sides, where the slider is wedged.
+    corner, 2 two on one side, 3 two on opposite sides, where the slider is wedged; ``cases`` lists them in time.
     """
 
     aside = Joint.aside | {"corners"}
@@ -68,6 +69,19 @@ class LooseTranslational(Joint):
     def displacement(self) -> Displacement:
         """How far the point of j is along the guide from its point: something to drive or measure."""
         return Displacement(*self.markers)
+
+    def cases(self, result: Any) -> list[tuple[float, float, str]]:
+        """When which corners touched in a result: begin, end, and the corners ("", "A", "AB", "AD", ...), in order."""
+        touching = {corner.name[-1]: result.intervals(corner, corner.modes[1:]) for corner in self.corners}
+        ends = {end for spans in touching.values() for span in spans for end in span}
+        ends |= {float(result.t[0]), float(result.t[-1])}
+        found: list[tuple[float, float, str]] = []
+        for begin, end in pairwise(sorted(ends)):
+            middle = (begin + end) / 2
+            held = "".join(name for name, spans in touching.items() if any(a <= middle <= b for a, b in spans))
+            same = found and found[-1][2] == held
+            found[-1:] = [(found[-1][0], end, held)] if same else [*found[-1:], (begin, end, held)]
+        return found
 
     def outputs(self, x: Any) -> dict[str, Any]:
         a, b, c, d = (load[NORMAL] < 0 for load in x.loads)  # a contact pushes

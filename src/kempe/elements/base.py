@@ -288,6 +288,8 @@ class Element(Sealed):
     row_modes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: Of these the rows that hold in kinematics, where no force can open them.
     closed_rows: ClassVar[tuple[str, ...]] = ()
+    #: Rows that give way to a load, because friction holds them: they are no joints.
+    giving_rows: ClassVar[tuple[str, ...]] = ()
     #: True where the equations are M a = Q as written, the velocity terms of a varying M included in Q by the user.
     newtonian: ClassVar[bool] = False
     #: The modes of an element that switches; the mode is part of the state.

@@ -15,7 +15,7 @@ import casadi as ca
 
 from kempe.calling import suggestion
 from kempe.elements.base import Field, Source
-from kempe.elements.numbers import Number, evaluate, not_negative, positive, shown, unless_zero, vector
+from kempe.elements.numbers import Number, evaluate, not_negative, positive, shown, unit_hint, unless_zero, vector
 from kempe.errors import ModelError
 
 
@@ -239,9 +239,10 @@ def as_friction(value: Any, what: str) -> FrictionLaw | None:
         takes = ", ".join(inspect.signature(value).parameters)
         raise ModelError(f"{what}: a law has numbers of its own: write kp.{value.__name__}({takes})")
     if isinstance(value, str):
-        near = suggestion(value, [*LAWS, *(law.__name__ for law in LAWS.values())])
+        near = unit_hint(value) or suggestion(value, [*LAWS, *(law.__name__ for law in LAWS.values())])
         raise ModelError(f"{what} must be a coefficient or a law ({laws}), not {shown(value)}{near}")
     if isinstance(value, (list, tuple, dict)) or (callable(value) and not isinstance(value, ca.SX)):
-        raise ModelError(f"{what} must be a coefficient or a law ({laws}), not {shown(value)}")
+        two = "; two coefficients are kp.Coulomb(kinetic, static)" if isinstance(value, (list, tuple)) else ""
+        raise ModelError(f"{what} must be a coefficient or a law ({laws}), not {shown(value)}{two}")
     coefficient = unless_zero(not_negative(value, what))
     return None if coefficient is None else Coulomb(coefficient)

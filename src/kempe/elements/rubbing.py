@@ -7,12 +7,12 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Element, Load
+from kempe.elements.base import Element, Field, Load
 from kempe.elements.forces import effort
 from kempe.elements.friction import as_friction
 from kempe.elements.kinds import EFFORTS, rate_of
 from kempe.elements.motions import Law, as_law
-from kempe.elements.numbers import number, shown
+from kempe.elements.numbers import not_negative, number, shown
 from kempe.elements.planar import length_of
 from kempe.elements.quantities import as_quantity
 from kempe.elements.touching import NORMAL, STICK, Touching
@@ -104,9 +104,7 @@ def _pressing(what: str, normal: Any) -> Any:
     pressing = effort(normal, f"{what}: normal")
     if pressing is None:
         raise ModelError(f"{what} does nothing: normal must be above zero")
-    if isinstance(pressing, float) and pressing < 0.0:
-        raise ModelError(f"{what}: normal must not be below zero, not {pressing!r}")
-    return pressing
+    return pressing if isinstance(pressing, Field) else not_negative(pressing, f"{what}: normal")
 
 
 def pressing_rows(element: Element) -> tuple[str, ...]:

@@ -60,6 +60,7 @@ class Touching(Element):
     #: Whether it has a gap; whether it has friction that sticks.
     closes: bool = False
     rubs: bool = False
+    giving_rows = (STICK,)
     #: Rows that always hold.
     own_rows: ClassVar[tuple[str, ...]] = ()
 
@@ -77,9 +78,7 @@ class Touching(Element):
         bent = None
         if friction is not None and friction.bristles:
             if closes:
-                raise ModelError(
-                    f"'{name}': friction: LuGre's bristles need surfaces that stay pressed; this contact opens"
-                )
+                raise ModelError("friction: LuGre's bristles need surfaces that stay pressed; this contact opens")
             bent = Coordinate(f"{name} bristles", 0.0, owner=self)
         return {"friction": friction, "bristles": bent}
 

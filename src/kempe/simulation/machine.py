@@ -197,11 +197,15 @@ class Machine:
         """Consistent velocities where gaps may be closed: those close up that would have to go through each other.
 
         A gap whose closing would change a velocity that was given stays as it is: there is an impact at the start.
+        Friction holds nothing here: what is asked to slide slides.
         """
         eq, wk, start, now, touches = self.eq, self.wk, self.start, self.course.now, self.eq.touches
         gaps = [e for e in range(len(touches.normal)) if touches.normal[e] >= 0]
         closed: set[int] = set()
         refused: set[int] = set()
+        rubbing = touches.stick >= 0
+        wk.x[touches.stick_at[rubbing]] = 0.0
+        eq.shift[eq.n + touches.stick[rubbing]] = -eq.flexible[touches.stick[rubbing]]
 
         def velocities() -> float:
             for e in gaps:

@@ -16,6 +16,7 @@ from kempe.solvers.impact import slow, strike, touch_values, touches_now
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
     APPROACH,
+    GAP,
     MOST,
     SLIP,
     Equations,
@@ -181,8 +182,9 @@ def _put_slack(eq, wk, course, e, mode):
             slack[guard] = 0.0
     if mode == touches.open[e] and touches.normal[e] >= 0:
         row = touches.normal[e]
+        slack[touches.gap_guard[e]] = max(-wk.touch[at + GAP], 0.0)  # (a flight begins where the gap is)
         if touches_now(eq, wk, course, e) and wk.touch[at + APPROACH] <= slow(eq, course, row):
-            slack[touches.gap_guard[e]] = SLACK * eq.row_scale[row]
+            slack[touches.gap_guard[e]] += SLACK * eq.row_scale[row]
     elif touches.stick[e] >= 0 and (mode == touches.forward[e] or mode == touches.backward[e]):
         row = touches.stick[e]
         if abs(wk.touch[at + SLIP]) <= slow(eq, course, row):

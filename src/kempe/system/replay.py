@@ -89,17 +89,19 @@ class Replay:
             return z
         s, kept = self.states, slice(1, 1 + len(family.latches))
         start = States(s.t[:1], s.q[:1], s.v[:1], s.a[:1], s.multipliers[:1])
-        mode = self.first_modes.get(self.system.elements[k].name, "")
-        if mode not in family.modes:
-            first = self._evaluate(k, family, "first mode", family.first_mode, start, z[:, :1], tables)
-            mode = family.modes[int(first[0, 0])]
-        z[0] = family.modes.index(mode)
+        name = self.system.elements[k].name
+        met = [event for event in self.events if getattr(event, "element", None) == name]
+        mode = self.first_modes.get(name, "")
+        if mode in family.modes:
+            z[0] = family.modes.index(mode)
+        else:  # of a motion that was not simulated: as one would begin at each time
+            first = self._evaluate(k, family, "first mode", family.first_mode, s, z, tables)[:, 0]
+            z[0] = first[0] if met else first
+            mode = family.modes[int(first[0])]
         into = [number for number, switch in enumerate(family.switches) if switch.target == mode]
         if family.latches and into:
             z[kept] = self._latched(k, family, into[0], start, z[:, :1], tables)
-        for event in self.events:
-            if getattr(event, "element", None) != self.system.elements[k].name:
-                continue
+        for event in met:
             rows = s.t >= event.t
             number = self._number(family, mode, event.mode)
             if family.latches and rows.any() and number is not None and event.q is not None:

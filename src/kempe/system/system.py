@@ -139,17 +139,20 @@ class System:
 
     def _place_conditions(self) -> None:
         """Rows that are not always in force: where x says whether they are, and in which modes they are."""
-        rows, places, modes, masks, closed = [], [], [], [], []
+        rows, places, modes, masks, closed, giving = [], [], [], [], [], []
         for k, (element, family) in enumerate(zip(self.elements, self.families, strict=True)):
             z = int(self.x_at[k] + family.at["z"])
             for number, row in enumerate(element.conditional_rows()):
                 rows.append(self.rows_of[k][element.rows.index(row)])
                 places.append(z + 1 + len(element.latches) + number)
                 closed += places[-1:] if row in element.closed_rows else []
+                giving += places[-1:] if row in element.giving_rows else []
                 modes.append(z)
                 masks.append(sum(1 << element.modes.index(mode) for mode in element.row_modes[row]))
         #: Where x says of the rows that hold in kinematics that they do.
         self.closed = np.array(closed, dtype=_INT)
+        #: Where it says so of those that friction holds.
+        self.giving = np.array(giving, dtype=_INT)
         #: Per row that is not always in force: the row, where x says so, where x has the mode, the modes as bits.
         self.conditions = np.array([rows, places, modes, masks], dtype=_INT).reshape(4, -1)
 

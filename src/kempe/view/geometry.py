@@ -21,10 +21,13 @@ from kempe.elements import (
     Driver,
     Element,
     Force,
+    Friction,
     Gear,
     Ground,
     Inertia,
     Link,
+    LooseRevolute,
+    LooseTranslational,
     Marker,
     PinInSlot,
     Point,
@@ -33,23 +36,36 @@ from kempe.elements import (
     Revolute,
     RigidLink,
     Spring,
+    Stop,
     Torque,
     TorsionSpring,
     Translational,
     Weld,
 )
 from kempe.elements.base import Scalar
+from kempe.elements.contacts import SurfaceContact
 from kempe.elements.curves import Contact
 from kempe.elements.quantities import Distance
 from kempe.model import Model
-from kempe.view import loads, wheels
+from kempe.view import loads, surfaces, wheels
 from kempe.view.drawing import Circle, Drawing, around
 from kempe.view.stage import Stage, markers_in, markers_of
 
 __all__ = ["Circle", "Drawing", "Scene", "around", "drawing_of"]
 
 #: What is drawn after the other joints, whose points say how large the mechanism is and where a slider's block fits.
-_LATE = (Contact, Translational, PinInSlot, Gear, RackAndPinion, Driver, Spring, Force)
+_LATE = (
+    Contact,
+    Translational,
+    LooseTranslational,
+    PinInSlot,
+    Gear,
+    RackAndPinion,
+    Driver,
+    Spring,
+    Force,
+    SurfaceContact,
+)
 
 
 class Scene:
@@ -60,6 +76,8 @@ class Scene:
         self.stage = Stage(model, q, parameters)
         self.drawing = Drawing(np.zeros((1, 0, 2)))
         self.on_body: dict[str, list[int]] = {p.name: [] for p in model.parts.values() if isinstance(p, Body)}
+        #: Lines that are touched: carrier, direction and height -> the name of the first contact, and how far it goes.
+        self.lines: dict[tuple[str, float, float, float], tuple[str, float, float]] = {}
 
     def attach(self, marker: Marker) -> int:
         """A marker as a point to draw, which its body reaches to."""
@@ -90,11 +108,14 @@ def drawing_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | No
     for part in model.parts.values():
         if isinstance(part, Point):
             _point(part, scene)
-    for element in [e for e in model.elements.values() if not isinstance(e, _LATE)]:
+    corners = {c for e in model.elements.values() if isinstance(e, LooseTranslational) for c in e.corners}
+    drawn = [e for e in model.elements.values() if e not in corners]
+    late = [e for e in drawn if isinstance(e, _LATE) and not isinstance(e, LooseRevolute)]  # a loose pin is a pin
+    for element in [e for e in drawn if e not in late]:
         _shape(element, scene)
     _guided_points(scene)
     for kind in _LATE:
-        for element in [e for e in model.elements.values() if isinstance(e, kind)]:
+        for element in [e for e in late if isinstance(e, kind)]:
             _shape(element, scene)
     for name in scene.on_body:
         _body(model.parts[name], scene)  # type: ignore[arg-type]
@@ -158,6 +179,8 @@ def _shape(element: Element, scene: Scene) -> None:
 @_shape.register(TorsionSpring)
 @_shape.register(Torque)
 @_shape.register(BumpStop)
+@_shape.register(Stop)
+@_shape.register(Friction)
 def _nothing(element: Element, scene: Scene) -> None:
     pass
 
@@ -170,13 +193,20 @@ def _rigid_link(element: RigidLink, scene: Scene) -> None:
 
 
 @_shape.register
-def _revolute(element: Revolute, scene: Scene) -> None:
+def _surfaces(element: SurfaceContact, scene: Scene) -> None:
+    surfaces.draw_surfaces(element, scene)
+
+
+@_shape.register(Revolute)
+@_shape.register(LooseRevolute)
+def _revolute(element: Revolute | LooseRevolute, scene: Scene) -> None:
     i, j = (scene.attach(m) for m in element.markers)
     drawing = scene.drawing
     grounded = [isinstance(m.carrier, Ground) for m in element.markers]
     drawing.joints[element.name] = drawing_at = i if grounded[0] else j
     gap = np.abs(scene.stage.point(i) - scene.stage.point(j)).max()
-    drawing.pins += [drawing_at] if gap < 1e-6 * scene.stage.posed.size else [i, j]
+    one = gap < 1e-6 * scene.stage.posed.size or isinstance(element, LooseRevolute)
+    drawing.pins += [drawing_at] if one else [i, j]
     drawing.anchors += [drawing_at] if any(grounded) else []
 
 
@@ -219,8 +249,9 @@ def _bushing(element: Bushing, scene: Scene) -> None:
     scene.drawing.joints[element.name] = i
 
 
-@_shape.register
-def _translational(element: Translational, scene: Scene) -> None:
+@_shape.register(Translational)
+@_shape.register(LooseTranslational)
+def _translational(element: Translational | LooseTranslational, scene: Scene) -> None:
     rail, rider = element.markers
     if isinstance(rider.carrier, Ground):  # the ground does not slide: the rail is its
         rail, rider = rider, rail

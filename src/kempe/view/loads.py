@@ -16,10 +16,12 @@ from kempe.elements import (
     Element,
     Force,
     Ground,
+    LooseRevolute,
     Marker,
     Point,
     Revolute,
     Spring,
+    Stop,
     Torque,
     TorsionSpring,
 )
@@ -204,8 +206,9 @@ def _torque(element: Torque, stage: Stage, drawing: Drawing, pt: float) -> None:
 # --- stops ----------------------------------------------------------------------------------------------------------
 
 
-@sign.register
-def _stop(element: BumpStop, stage: Stage, drawing: Drawing, pt: float) -> None:
+@sign.register(BumpStop)
+@sign.register(Stop)
+def _stop(element: BumpStop | Stop, stage: Stage, drawing: Drawing, pt: float) -> None:
     """A wall across the direction of a displacement or a coordinate; nothing for other quantities."""
     quantity, limit, side = (element.fields[key] for key in ("quantity", "limit", "side"))
     assert isinstance(limit, Scalar) and isinstance(side, Static)
@@ -252,7 +255,7 @@ def _reach(stage: Stage, drawing: Drawing, rider: Marker, away: np.ndarray, pt: 
 def pivot(model: Model, i: Marker, j: Marker) -> Marker:
     """The point about which j turns in i: their pin, a point they share, or failing that the hub or origin of j."""
     for joint in model.elements.values():
-        if isinstance(joint, Revolute) and {m.name for m in joint.markers} == {i.name, j.name}:
+        if isinstance(joint, (Revolute, LooseRevolute)) and {m.name for m in joint.markers} == {i.name, j.name}:
             return joint.markers[1]
     shared = [p for p in _points(j.carrier) if p in _points(i.carrier)]
     if isinstance(i.carrier, Ground):

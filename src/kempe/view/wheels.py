@@ -15,6 +15,7 @@ from kempe.elements import (
     Coordinate,
     Gear,
     Ground,
+    LooseRevolute,
     Marker,
     Point,
     RackAndPinion,
@@ -53,7 +54,7 @@ def hub(model: Model, body: Body, about: Carrier | None = None) -> Marker:
     """Where a body is pinned to a carrier, else to the ground, else to anything; its origin when it is not."""
     hubs: dict[str, Marker] = {}
     for joint in model.elements.values():
-        if isinstance(joint, Revolute) and body in [m.carrier for m in joint.markers]:
+        if isinstance(joint, (Revolute, LooseRevolute)) and body in [m.carrier for m in joint.markers]:
             mine, other = joint.markers if joint.markers[0].carrier is body else joint.markers[::-1]
             hubs.setdefault(other.carrier.name, mine)
     wanted = [*([about.name] if about is not None else []), "ground", *hubs]

@@ -1,0 +1,76 @@
+"""Surfaces that touch, as they are drawn: lines as long as they are touched, circles with a spoke to see them roll."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kempe.elements import CircleContact, CircleLineContact, Ground, Marker
+from kempe.elements.base import Scalar, Static
+from kempe.elements.contacts import SurfaceContact
+from kempe.view.drawing import Circle
+
+if TYPE_CHECKING:
+    from kempe.view.geometry import Scene
+
+
+def draw_surfaces(element: SurfaceContact, scene: Scene) -> None:
+    """The line or circle of i, and the point or circle of j."""
+    i, j = element.markers
+    if isinstance(element, CircleContact):
+        ring, inside = _number(element, "first", scene), element.fields["inside"]
+        assert isinstance(inside, Static)
+        _circle(i, ring, bool(inside.value), scene)
+        _circle(j, _number(element, "second", scene), False, scene)
+        return
+    radius = 0.0
+    if isinstance(element, CircleLineContact):
+        radius = _number(element, "radius", scene)
+        _circle(j, radius, False, scene)
+    else:
+        scene.attach(j)
+    _line(element.name, i, j, radius, scene)
+
+
+def _number(element: SurfaceContact, key: str, scene: Scene) -> float:
+    field = element.fields[key]
+    assert isinstance(field, Scalar)
+    return float(scene.stage.values(field.value)[0])
+
+
+def _line(name: str, line: Marker, rider: Marker, radius: float, scene: Scene) -> None:
+    """A wall along the line; one wall for all that touch the same line."""
+    stage, drawing = scene.stage, scene.drawing
+    x, y, turn = stage.local(line)
+    u = np.array([np.cos(turn), np.sin(turn)])
+    height = float(u[0] * y - u[1] * x)
+    along = ((stage.where(rider) - stage.where(line)) * stage.axis(line)).sum(axis=1) + float(u @ (x, y))
+    spare = 0.1 * max(stage.span(), float(np.ptp(along))) + radius
+    low, high = float(along.min()) - spare, float(along.max()) + spare
+    size = stage.posed.size
+    key = (line.carrier.name, round(float(u[0]), 6), round(float(u[1]), 6), round(height / size, 6))
+    first, *ends = scene.lines.get(key, (name, low, high))
+    low, high = min(low, *ends), max(high, *ends)
+    scene.lines[key] = (first, low, high)
+    origin = height * np.array([-u[1], u[0]])
+    drawing.walls[first] = scene.segment(line.carrier, origin, turn, low, high)
+    scene.owned(first, line.carrier)
+
+
+def _circle(centre: Marker, radius: float, hollow: bool, scene: Scene) -> None:
+    """A disc, or a ring in which something runs, once for all that it touches."""
+    stage, drawing = scene.stage, scene.drawing
+    if isinstance(centre.carrier, Ground):
+        place = stage.place(centre)
+    else:
+        place = scene.attach(centre)
+    circle = Circle(place, radius, "pulley" if hollow else "roller", centre.name, isinstance(centre.carrier, Ground))
+    if radius <= 0.0 or any(c.centre == place and np.isclose(c.radius, radius) for c in drawing.circles):
+        return
+    drawing.circles.append(circle if hollow else circle._replace(fixed=False))
+    if not isinstance(centre.carrier, Ground):
+        x, y, _ = stage.local(centre)
+        key = f"{centre.name} {len(drawing.circles)}"
+        drawing.spokes[key] = (place, stage.fix(centre.carrier, x + radius, y))
+        drawing.owner[key] = centre.name
