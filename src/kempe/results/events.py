@@ -77,9 +77,9 @@ class Events(list[Event]):
 class SwitchEvent(Event):
     """A switch met on the way: which element, into which mode, and the state behind it.
 
-    Where velocities jump, ``impulses`` are those of all constraint rows at that instant (as multipliers: a row exerts
-    -Phi_q^T times its own), and ``lost`` is the energy they took; both stand with every switch of the instant but for
-    ``lost``, which stands with its first.
+    Where velocities jump (``struck``), ``impulses`` are those of all constraint rows at that instant (as multipliers: a
+    row exerts -Phi_q^T times its own), and ``lost`` is the energy they took; both stand with every switch of the
+    instant but for ``lost``, which stands with its first.
     """
 
     kind: str = "switch"
@@ -87,6 +87,7 @@ class SwitchEvent(Event):
     mode: str
     impulses: dict[str, float] = field(default_factory=dict)
     lost: float = 0.0
+    struck: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def impacts(events: Sequence[Event]) -> list[Impact]:
     """The impacts among events, in order; several at one instant that follow each other are several."""
     found: list[Impact] = []
     for event in events:
-        if not isinstance(event, SwitchEvent) or not event.impulses:
+        if not isinstance(event, SwitchEvent) or not event.struck:
             continue
         if found and found[-1].t == event.t and found[-1].impulses == event.impulses:
             found[-1].elements.append(event.element)
