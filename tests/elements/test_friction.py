@@ -33,6 +33,8 @@ def test_a_mass_on_a_spring_stops_after_the_known_number_of_half_cycles() -> Non
     assert res.array("b.x")[-1] == pytest.approx((-1) ** len(turns) * x, abs=1e-9)
     assert res.events[-1].t == pytest.approx(half * len(turns), abs=1e-9) and res.events[-1].mode == "stick"
     assert res.array("guide.slip")[-1] == 0.0
+    assert res.array("guide.force.x") == pytest.approx(res.array("guide.friction"), abs=1e-9)  # sliding and sticking
+    assert res.array("guide.force.y") == pytest.approx(G)
     assert res.array("guide.friction")[-1] == pytest.approx(100.0 * res.array("b.x")[-1], abs=1e-7)
     assert res.array("energy.dissipated")[-1] == pytest.approx(0.5 * 100 * (0.1**2 - x**2), rel=1e-7)
 
@@ -222,3 +224,16 @@ def test_a_joint_without_friction_is_what_it_was() -> None:
     zero = m.revolute("zero", m.ground, bodies[1], at=(0, 0), friction=0.0, radius=0.1)
     assert family_of(plain) is family_of(zero)
     assert plain.modes == () and plain.rows == ("x", "y")
+
+
+def test_what_nothing_presses_and_nothing_pulls_stays_where_it_is() -> None:
+    m = kp.Mechanism("still")
+    a, b = (m.body(name, mass=1.0, inertia=1.0, at=(k, 0)) for k, name in enumerate("ab"))
+    m.translational("guide", m.ground, a, friction=0.2)
+    m.revolute("pin", a, b, at=(0.5, 0), friction=0.2, radius=0.1)
+    m.force("late", a, (lambda t: kp.if_else(t > 0.5, t - 0.5, 0.0), 0.0))
+    res = m.simulate(1.0)
+    early = res.t <= 0.5
+    assert np.ptp(res.q[early], axis=0).max() < 1e-15
+    assert res.intervals("pin", "stick") == [(0.0, 1.0)] or res.array("pin.slip")[-1] == 0.0
+    assert res.array("a.x")[-1] == pytest.approx(0.5**3 / 12, abs=1e-9)

@@ -1,6 +1,7 @@
 """Wrong input: one clear ModelError in the user's names, when it is given, and the mechanism stays as it was."""
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -641,3 +642,75 @@ def test_options_of_kinematics_are_checked() -> None:
 def test_an_unknown_quantity_of_a_result_is_reported_with_near_ones() -> None:
     with pytest.raises(kp.ModelError, match=r"no quantity 'slider\.xx'.*'slider\.x'"):
         slider(push=FORWARD).kinematics(1.0, steps=2)["slider.xx"]
+
+
+# --- friction and contacts whose numbers are parameters ---------------------------------------------------------------
+
+
+LIMITED: dict[str, tuple[Callable[[Any, Any, Any], Any], float, float, str]] = {
+    "coefficient": (
+        lambda m, a, p: m.translational("J", m.ground, a, friction=p),
+        0.2,
+        -0.1,
+        "translational 'J': kinetic of its friction must not be below zero, not -0.1",
+    ),
+    "static coefficient": (
+        lambda m, a, p: m.translational("J", m.ground, a, friction=kp.Coulomb(0.2, p)),
+        0.3,
+        0.1,
+        "translational 'J': the static coefficient of its friction must not be below the kinetic one, not 0.1",
+    ),
+    "speed of a law": (
+        lambda m, a, p: m.friction("J", a.x, friction=kp.Threlfall(0.2, p), normal=1.0),
+        0.1,
+        0.0,
+        "friction 'J': speed of its friction must be above zero, not 0",
+    ),
+    "radius of a pin": (
+        lambda m, a, p: m.revolute("J", m.ground, a, at=(0, 0), friction=0.1, radius=p),
+        0.1,
+        0.0,
+        "revolute joint 'J': radius must be above zero, not 0",
+    ),
+    "restitution": (
+        lambda m, a, p: m.point_line_contact("J", m.ground, a, restitution=p),
+        0.5,
+        1.5,
+        "point line contact 'J': a restitution is between 0 and 1, not 1.5",
+    ),
+    "restitution below zero": (
+        lambda m, a, p: m.stop("J", a.x, -1.0, restitution=p),
+        0.5,
+        -0.5,
+        "stop 'J': a restitution is between 0 and 1, not -0.5",
+    ),
+    "backlash of a pin": (
+        lambda m, a, p: m.revolute("J", m.ground, a, at=(0, 0), backlash=p),
+        0.1,
+        -0.1,
+        "loose revolute 'J': backlash must be above zero, not -0.1",
+    ),
+    "backlash of a guide": (
+        lambda m, a, p: m.translational("J", m.ground, a, backlash=p, length=1.0),
+        0.1,
+        0.0,
+        "translational joint 'J': backlash must be above zero, not 0",
+    ),
+    "a ring": (
+        lambda m, a, p: m.circle_contact("J", m.ground, a, radii=(1.0, p), inside=True),
+        0.5,
+        1.5,
+        "circle contact 'J': the circle of i, the first radius, must be larger than the one inside, not -0.5",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LIMITED)
+def test_a_parameter_beyond_a_limit_is_refused_and_a_design_fails_alone(what: str) -> None:
+    make, good, bad, says = LIMITED[what]
+    m = kp.Mechanism("limits")
+    make(m, m.body("a", mass=1.0, inertia=1.0), m.parameter("p", good))
+    with pytest.raises(kp.ModelError, match=f"^{re.escape(says)}$"):
+        m.simulate(0.1, parameters={"p": bad})
+    runs = m.run_many({"p": [good, bad, good]}, ["a.x"], 0.1)
+    assert runs.ok.tolist() == [True, False, True] and says in runs.reasons[1]

@@ -36,8 +36,8 @@ from rigid import GROUND, Contact, Guide, Joint, Load, Motor, Pin, Pose, Row, Ru
 FAST = 30.0
 #: Of friction that sticks, as a share of the mobility of its row.
 COMPLIANCE = 1e-8
-#: A slower slip is none.
-RESTS = 1e-9
+#: A slower slip is none; one that is told as rest is slower than the second.
+RESTS, CREEPS = 1e-9, 1e-6
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,7 @@ class Stepper:
         self.deepest, self.unsolved = 0.0, 0
         self.swing: Any = 0.0
         self.mean = self.v
+        self.speeds: dict[int, float] = {}
 
     def _units(self) -> None:
         row = 0
@@ -176,6 +177,10 @@ class Stepper:
             if i != GROUND:
                 W[k, 3 * i : 3 * i + 3] = -nx, -ny, -(px - pose.x[i]) * ny + (py - pose.y[i]) * nx - couple
         return W, [look[0] for look in looks]
+
+    def directions(self, pose: Pose) -> np.ndarray:
+        """The rows of all joints, contacts and their friction, in the order of impulses."""
+        return self._jacobian(pose)[0]
 
     def _forces(self, pose: Pose, t: float) -> np.ndarray:
         m, self.mean = self.m, self.v + self.swing
@@ -237,12 +242,11 @@ class Stepper:
         pushed = self.inverse * (h * self._forces(pose, self.t + 0.5 * h))
         before = U @ self.v
         active = [k for k, gap in enumerate(gaps) if gap <= 0.0]
-        typical = float(np.abs(U @ pushed).max(initial=0.0)) + 1e-12
-        fast = [k for k in active if before[self.normals[k]] < -FAST * typical]
         G = (U * self.inverse) @ W.T
         for unit in self.units:  # more of them may stick than the mechanism has freedoms
             G[unit.row, unit.row] *= 1 + COMPLIANCE
         seen = Seen(G, U, W)
+        fast = self._fast(seen, self.v + pushed, rates, active, before)
         if fast and (self.units or len(fast) > 1):
             slow = [k for k in active if k not in fast]
             v = self._solve(seen, self.v + pushed, rates, slow)
@@ -261,6 +265,17 @@ class Stepper:
         self.closed = [k in active and self.P[n] > 0.0 for k, n in enumerate(self.normals)]
         self._project(W, G)
 
+    def _fast(self, seen: Seen, v: np.ndarray, rates: np.ndarray, active: list[int], before: np.ndarray) -> list[int]:
+        """The contacts that approach much faster than the forces of a step would make them."""
+        approach = [k for k in active if before[self.normals[k]] < 0.0]
+        if not approach:
+            return []
+        kept = self.stuck.copy(), self.sliding.copy(), self.P
+        change = seen.U @ self._solve(seen, v, rates, [k for k in active if k not in approach]) - before
+        self.stuck, self.sliding, self.P = kept
+        rows = self.normals
+        return [k for k in approach if before[rows[k]] < -FAST * abs(change[rows[k]]) - 1e-9]
+
     def _solve(self, seen: Seen, v: np.ndarray, rates: np.ndarray, active: list[int]) -> np.ndarray:
         """New velocities; impulses are left in P. What sticks has its static coefficient, what slides its other one."""
         contacts = [self.normals[k] for k in active]
@@ -268,7 +283,7 @@ class Stepper:
         units = [self.units[k] for k in at]
         used = np.r_[0 : self.bilateral, contacts, [unit.row for unit in units]].astype(int)
         if not len(used):
-            self.P, self._slips = np.zeros(self.rows), {}
+            self.P, self._slips, self.speeds = np.zeros(self.rows), {}, {}
             return v
         small = np.full(self.rows, -1)
         small[used] = np.arange(len(used))
@@ -308,6 +323,7 @@ class Stepper:
         self.P = np.zeros(self.rows)
         self.P[used] = P
         self._slips = dict(zip(at, slip, strict=True))
+        self.speeds = {k: float(u[unit.row] - unit.speed) for k, unit in zip(at, units, strict=True)}
         return v + self.inverse * (seen.W.T @ self.P)
 
     @staticmethod
@@ -384,5 +400,6 @@ class Stepper:
         for k, (name, unit) in enumerate(zip(names, self.units, strict=True)):
             if unit.contact >= 0 and not self.closed[unit.contact]:
                 continue
-            found[name] = words[0 if self.stuck[k] else self.sliding[k]]
+            creeps = abs(self.speeds.get(k, 0.0)) < CREEPS
+            found[name] = words[0 if self.stuck[k] or creeps else self.sliding[k]]
         return found

@@ -231,7 +231,7 @@ def yoke(pen: Pen) -> None:
 def blocks(pen: Pen) -> None:
     """Blocks in guides above each other, coupled by springs, shaken; one may lie on a belt."""
     before = None
-    for k in range(pen.number(1, 5)):
+    for k in range(pen.number(1, 10)):
         at = (pen.between(-0.3, 0.3), -0.4 * k)
         slope = pen.between(-0.3, 0.3)
         block = pen.body(at, pen.between(0.5, 2.0), 0.05)
@@ -325,6 +325,7 @@ def stopped_linkage(pen: Pen) -> None:
     keeps = pen.chance(0.5)
     if not keeps:
         pen.plan.elements = [_smooth(x) for x in pen.plan.elements]
+        pen.plan.open_ended = False
     for side, sign in (("above", 1), ("below", -1)):
         pen.add(Stop(f"{side} end", body.name, kind, drawn + sign * pen.between(0.2, 1.0) * size, side, e))
 
@@ -418,7 +419,7 @@ def _set_off(plan: Plan, pen: Pen) -> None:
             v[3 * k : 3 * k + 2] = pen.rng.uniform(-4, 4, 2)
     m = reference(plan)
     stepper = Stepper(m, 1e-3)
-    W = stepper._jacobian(Pose(stepper.q))[0][: stepper.bilateral]
+    W = stepper.directions(Pose(stepper.q))[: stepper.bilateral]
     asked = [rate for joint in m.joints for rate in _rates(joint)]
     root = np.sqrt(stepper.inverse)
     off = np.array(asked) - W @ v

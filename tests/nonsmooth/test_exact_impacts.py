@@ -249,3 +249,54 @@ def test_a_rod_hits_the_floor_with_friction_as_routh_says(law):
         ways["pressed"] += A[2] - case["mu"] * math.copysign(1, u[0]) * A[1] < 0
     assert ways["sliding"] > 20 and ways["sliding-sticking"] > 20 and ways["sliding-reversed-sliding"] > 5, ways
     assert ways["pressed"] > 3 and (law == "poisson" or ways["capped"] > 0), ways
+
+
+def test_a_four_bar_hit_by_a_known_impulse():
+    """In one independent coordinate (10.36): m(phi) dphi' = r_phi . P, by differences of the position problem."""
+    lengths, D = (0.3, 0.8, 0.6), np.array([0.9, 0.1])
+    masses = (0.5, 1.2, 0.9)
+    spins = tuple(mass * length**2 / 12 for mass, length in zip(masses, lengths, strict=True))
+
+    def pose(phi: float) -> np.ndarray:
+        """Centres and angles of crank, coupler and rocker."""
+        A = lengths[0] * np.array([math.cos(phi), math.sin(phi)])
+        d = D - A
+        reach = math.hypot(*d)
+        along = (lengths[1] ** 2 - lengths[2] ** 2 + reach**2) / (2 * reach)
+        across = math.sqrt(lengths[1] ** 2 - along**2)
+        B = A + (along * d + across * np.array([-d[1], d[0]])) / reach
+        rod, rocker = math.atan2(*(B - A)[::-1]), math.atan2(*(B - D)[::-1])
+        return np.array([*A / 2, phi, *(A + B) / 2, rod, *(D + B) / 2, rocker])
+
+    phi, P, on, h = 1.1, np.array([0.7, -1.3]), np.array([0.1, 0.2]), 1e-3
+    slope = (8 * (pose(phi + h) - pose(phi - h)) - pose(phi + 2 * h) + pose(phi - 2 * h)) / (12 * h)
+    q = pose(phi)
+    c, s = math.cos(q[5]), math.sin(q[5])
+    arm = np.array([c * on[0] - s * on[1], s * on[0] + c * on[1]])
+    push = P @ (slope[3:5] + slope[5] * np.array([-arm[1], arm[0]])) + 0.2 * slope[5]
+    inertia = np.array([v for mass, spin in zip(masses, spins, strict=True) for v in (mass, mass, spin)])
+    jump = push / (slope**2 @ inertia)
+
+    m = kp.Mechanism("hit four-bar")
+    bodies = [
+        m.body(name, masses[k], spins[k], at=q[3 * k : 3 * k + 2], angle=q[3 * k + 2])
+        for k, name in enumerate(("crank", "coupler", "rocker"))
+    ]
+    crank, coupler, rocker = bodies
+    m.revolute("O", m.ground, crank, at=(0, 0))
+    m.revolute("A", crank, coupler, on_i=(lengths[0] / 2, 0), on_j=(-lengths[1] / 2, 0))
+    m.revolute("B", coupler, rocker, on_i=(lengths[1] / 2, 0), on_j=(lengths[2] / 2, 0))
+    m.revolute("D", m.ground, rocker, at=D)
+    m.impulse("hammer", coupler, 0.1, force=tuple(P), torque=0.2, on=tuple(on))
+    result = m.simulate(0.2)
+    hit = next(event for event in result.events if event.element == "hammer")
+    assert hit.t == pytest.approx(0.1, abs=1e-12)
+    for k, name in enumerate(("crank", "coupler", "rocker")):
+        found = [hit[f"{name}.vx"], hit[f"{name}.vy"], hit[f"{name}.omega"]]
+        assert found == pytest.approx(jump * slope[3 * k : 3 * k + 3], abs=1e-9)
+    # the pin O: crank and pin A alone
+    ox, oy = hit.impulses["O.x"], hit.impulses["O.y"]
+    ax, ay = hit.impulses["A.x"], hit.impulses["A.y"]
+    gained = masses[0] * jump * slope[:2]
+    assert [ox - ax, oy - ay] == pytest.approx(list(gained), abs=1e-9)
+    assert result.array("energy.kinetic")[-1] == pytest.approx(0.5 * jump * push, rel=1e-9)

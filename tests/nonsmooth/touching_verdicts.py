@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from moreau import Bodies, Motion
+from moreau import Bodies, Motion, Stepper
 from random_touching import draw
 from rigid import Pose
-from touching_plans import Plan, coordinates, mechanism, reference
+from touching_plans import Plan, coordinates, mechanism, rates, reference
 
 import kempe as kp
 
@@ -28,7 +28,7 @@ FIRST = 8 * OUTPUTS
 """Steps of the coarsest run of the reference."""
 BLUR = 0.03
 """In sizes of the mechanism, or radians."""
-SHARP = 2e-3
+SHARP = 4e-3
 """Where the first runs of the reference are further apart, finer ones follow."""
 TIMES = 4.0
 MOST = 8
@@ -37,8 +37,8 @@ FLOOR = 2e-6
 DEEP = 1e-9
 SLOW = 2e-3
 """What slides so slowly is about to stick, or has just begun to slide, or rests while others of its loop hold it."""
-VERDICTS = ("agrees", "no reference", "gave up", "DEEP", "ENERGY", "MODES", "WRONG", "CRASH", "HANG")
-BAD = ("gave up", "DEEP", "ENERGY", "MODES", "WRONG", "CRASH", "HANG")
+VERDICTS = ("agrees", "no reference", "gave up", "DEEP", "ENERGY", "MOMENTUM", "MODES", "WRONG", "CRASH", "HANG")
+BAD = ("gave up", "DEEP", "ENERGY", "MOMENTUM", "MODES", "WRONG", "CRASH", "HANG")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Truth:
             self.bound = np.maximum.accumulate(np.max(apart, axis=0))
 
 
-def truth(plan: Plan, seconds: float = 30.0) -> Truth:
+def truth(plan: Plan, seconds: float = 9.0) -> Truth:
     """The reference of a plan, refined until it is sharp or has taken its time."""
     found = Truth([], np.tile([plan.size, plan.size, 1.0], len(plan.bodies)))
     m = reference(plan)
@@ -109,7 +109,7 @@ def simulated(plan: Plan, method: str = "auto", tolerance: float = 1e-8) -> kp.R
 
 
 def judged(
-    seed: int, plan: Plan | None = None, true: Truth | None = None, method: str = "auto", patience: float = 30.0
+    seed: int, plan: Plan | None = None, true: Truth | None = None, method: str = "auto", patience: float = 20.0
 ) -> Verdict:
     """Run Kempe and compare."""
     plan = plan or draw(seed)
@@ -148,9 +148,9 @@ def judged(
     depth = deepest(plan, q)
     if depth > DEEP * plan.size:
         return verdict("DEEP", f"penetration {depth:.2e}", **figures)
-    trouble = energy_trouble(plan, result)
-    if trouble:
-        return verdict("ENERGY", trouble, **figures)
+    for kind, trouble in (("ENERGY", energy_trouble(result)), ("MOMENTUM", momentum_trouble(plan, result))):
+        if trouble:
+            return verdict(kind, trouble, **figures)
     if (off > allowed(true))[:last].any():
         k = int(np.argmax((off > allowed(true))[:last]))
         words = f"at t = {result.t[k]:.4f} off by {off[k]:.2e}, allowed {allowed(true)[k]:.2e}"
@@ -159,7 +159,7 @@ def judged(
         return verdict(
             "no reference", "open when it lets go" if plan.open_ended else "its runs part at once", **figures
         )
-    odd = odd_modes(plan, result, true, last)
+    odd = odd_modes(plan, result, true, min(last, int((true.bound < SHARP).sum())))
     if odd:
         return verdict("MODES", "; ".join(odd[:4]), **figures)
     return verdict("agrees", **figures)
@@ -182,7 +182,7 @@ def deepest(plan: Plan, q: np.ndarray) -> float:
     return max((-c.look(Pose(row))[0] for row in q for c in contacts), default=0.0)
 
 
-def energy_trouble(plan: Plan, result: kp.Result) -> str:
+def energy_trouble(result: kp.Result) -> str:
     """What is wrong with the energies of a motion; nothing if all is well."""
     balance, lost = result.array("energy.balance"), result.array("energy.dissipated")
     size = float(np.abs(result.array("energy.kinetic")).max() + np.abs(lost).max()) + 1e-3
@@ -194,6 +194,29 @@ def energy_trouble(plan: Plan, result: kp.Result) -> str:
     return f"an impact makes energy: {-least:.2e} of {size:.2e}" if least < -1e-10 * size else ""
 
 
+def momentum_trouble(plan: Plan, result: kp.Result) -> str:
+    """Bodies that fly freely between impacts: what each gains in momentum and spin is what its contacts say."""
+    if len(plan.contacts) < len(plan.elements) or any(plan.gravity):
+        return ""
+    m = reference(plan)
+    stepper, before = Stepper(m, 1.0), np.array(m.moving)
+    normals, tangents = stepper.normals, {unit.contact: unit.row for unit in stepper.touching}
+    for t in sorted({event.t for event in result.events if event.impulses}):
+        hit = next(event for event in result.events if event.t == t)
+        q, v = (np.array([hit[name] for name in names(plan)]) for names in (coordinates, rates))
+        W = stepper.directions(Pose(q))
+        pushed = np.zeros_like(v)
+        for k, contact in enumerate(m.contacts):
+            pushed -= W[normals[k]] * hit.impulses.get(f"{contact.name}.normal", 0.0)
+            if k in tangents:
+                pushed -= W[tangents[k]] * hit.impulses.get(f"{contact.name}.stick", 0.0)
+        off = float(np.abs(stepper.masses * (v - before) - pushed).max())
+        if off > 3e-12 * float(np.abs(stepper.masses * before).sum()):
+            return f"at t = {t:.6f} momentum is off by {off:.1e}"
+        before = v
+    return ""
+
+
 def odd_modes(plan: Plan, result: kp.Result, true: Truth, last: int) -> list[str]:
     """Where Kempe has another mode than all runs of the reference, away from changes."""
     found = []
@@ -202,7 +225,7 @@ def odd_modes(plan: Plan, result: kp.Result, true: Truth, last: int) -> list[str
         changes = [(e.t, e.mode) for e in result.events if getattr(e, "element", None) == name]
         slips = result.array(f"{name}.slip") if name in plan.rubbing else np.full(len(result.t), np.inf)
         for k in range(1, last - 1):
-            t, theirs = float(result.t[k]), {run.modes[name][k + side] for run in true.runs for side in (-1, 0, 1)}
+            t, theirs = float(result.t[k]), {run.modes[name][k + side] for run in true.runs[-3:] for side in (-1, 0, 1)}
             ours = [mode for change, mode in changes if change <= t]
             sure = len(theirs) == 1 and ours and not any(abs(t - change) < near for change, _ in changes)
             slow = ours and ours[-1] in ("forward", "backward") and abs(slips[k]) < SLOW

@@ -245,3 +245,52 @@ def test_outlines_are_hulls_strokes_or_points():
     line = np.array([[1.0, 1.0], [3.0, 3.0], [2.0, 2.0]])
     assert sorted(around(line, range(3))) == [0, 1]
     assert around(line, [2, 2]) == [2]
+
+
+# --- what touches ---------------------------------------------------------------------------------------------------
+
+
+def touching():
+    """Balls and a rod on one floor, a ring, a stop and pads."""
+    m = kp.Mechanism("floor", gravity=(0, -9.81))
+    balls = [m.body(f"ball {k}", mass=1.0, inertia=0.005, at=(0.3 * k, 0.1)) for k in range(3)]
+    for k, ball in enumerate(balls):
+        m.circle_line_contact(f"floor {k}", m.ground, ball, radius=0.1)
+    m.circle_contact("pair", balls[0], balls[1], radii=(0.1, 0.1))
+    m.circle_contact("ring", m.ground, balls[2], radii=(2.0, 0.1), inside=True)
+    rod = m.body("rod", mass=1.0, inertia=0.1, at=(1.4, 0.5), angle=0.6)
+    m.point_line_contact("tip", m.ground, rod, on_j=(-0.4, 0))
+    m.point_line_contact("wall", m.ground, balls[0], axis=(0, -1), at=(-0.3, 0))
+    cart = m.body("cart", mass=1.0, inertia=0.1, at=(0, -1))
+    guide = m.translational("way", m.ground, cart, friction=0.2, length=0.5)
+    m.stop("buffer", guide.displacement, 0.5, side="above")
+    return m
+
+
+def test_one_wall_for_all_that_touch_a_line_and_one_disc_for_all_contacts():
+    m = touching()
+    drawing = drawing_of(m, m.assemble().q)
+    assert set(drawing.walls) == {"floor 0", "wall", "buffer"}
+    floor = drawing.points[0][list(drawing.walls["floor 0"])]
+    assert np.abs(floor[:, 1]).max() < 1e-12 and floor[0, 0] < -0.1 and floor[1, 0] > 1.4 - 0.4 * np.cos(0.6)
+    assert sorted(c.radius for c in drawing.circles) == [0.1, 0.1, 0.1, 2.0]
+    assert [c.fixed for c in drawing.circles if c.radius == 2.0] == [True]
+    wall = drawing.points[0][list(drawing.walls["wall"])]
+    assert np.ptp(wall[:, 0]) < 1e-12 and wall[0, 1] > wall[1, 1]  # hatched on its right: the balls are on the left
+    pads = np.array([drawing.points[0][list(ends)].mean(axis=0) for ends in drawing.faces.values()])
+    assert pads == pytest.approx(np.array([[-0.25, -1.0], [0.25, -1.0]]))
+
+
+def test_loose_joints_are_drawn_as_the_joints_they_are():
+    drawings = []
+    for backlash in (None, 1e-3):
+        m = kp.Mechanism("loose")
+        rod, slider = m.body("rod", at=(0.5, 0)), m.body("slider", at=(1, 0))
+        more = {} if backlash is None else {"backlash": backlash}
+        m.revolute("pin", rod, slider, at=(1, 0), **more)
+        m.translational("guide", m.ground, slider, **more, **({"length": 0.1} if more else {}))
+        drawings.append(drawing_of(m, m.assemble().q))
+    tight, loose = drawings
+    assert not loose.walls and not loose.circles
+    assert len(loose.pins) == len(tight.pins) == 1 and len(loose.guides) == len(tight.guides) == 1
+    assert set(loose.joints) == set(tight.joints) == {"pin", "guide"}

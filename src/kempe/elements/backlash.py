@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Load
+from kempe.elements.base import Load, Positive
 from kempe.elements.contacts import CircleContact, PointLineContact
 from kempe.elements.friction import as_friction
 from kempe.elements.joints import Joint, attach
@@ -25,6 +25,8 @@ class LooseRevolute(CircleContact, Joint):
 
     Contacts begin with an impact, plastic unless there is a ``restitution``. ``friction`` needs the pin's ``radius``.
     """
+
+    tight = "backlash must be above zero"
 
     def __init__(
         self,
@@ -60,10 +62,12 @@ class LooseTranslational(Joint):
 
     aside = Joint.aside | {"corners"}
 
-    def __init__(self, name: str, ends: tuple[Marker, Marker], corners: tuple[PointLineContact, ...]) -> None:
+    def __init__(
+        self, name: str, ends: tuple[Marker, Marker], corners: tuple[PointLineContact, ...], sizes: list[Positive]
+    ) -> None:
         #: The contacts at A, B, C and D.
         self.corners = corners
-        super().__init__(name, i=ends[0], j=ends[1], loads=[Load(corner) for corner in corners])
+        super().__init__(name, i=ends[0], j=ends[1], loads=[Load(corner) for corner in corners], sizes=sizes)
 
     @property
     def displacement(self) -> Displacement:
@@ -117,22 +121,23 @@ def loose_guide(
 ) -> LooseTranslational:
     """A slider in a guide with ``backlash`` on either side of it; ``length`` and ``width`` are the slider's."""
     what = f"translational joint '{name}'"
-    play = positive(backlash, f"{what}: backlash")
+    play = Positive(backlash, f"{what}: backlash")
     if length is None:
         raise ModelError(f"{what}: a slider with backlash touches with its corners: give its length= too")
-    along, across = positive(length, f"{what}: length") / 2, not_negative(width, f"{what}: width") / 2
+    size = Positive(length, f"{what}: length")
+    along, across = size.value / 2, not_negative(width, f"{what}: width") / 2
     if on_j is None and not isinstance(j, Marker):
         on_j = (0.0, 0.0)
     ends = attach(what, i, j, at, on_i, on_j, axis)
     corners = []
     for corner, x, side in (("A", -1, -1), ("B", 1, -1), ("C", -1, 1), ("D", 1, 1)):
-        line = _beside(ends[0], (0.0, side * (across + play)), 0.0 if side < 0 else ca.pi)
+        line = _beside(ends[0], (0.0, side * (across + play.value)), 0.0 if side < 0 else ca.pi)
         point = _beside(ends[1], (x * along, side * across))
         contact = PointLineContact(
             f"{name} {corner}", line, point, axis=None, restitution=restitution, friction=friction, law=law
         )
         corners.append(contact)
-    return LooseTranslational(name, ends, tuple(corners))
+    return LooseTranslational(name, ends, tuple(corners), [play, size])
 
 
 def _beside(marker: Marker, offset: tuple[Any, Any], turn: float = 0.0) -> Marker:

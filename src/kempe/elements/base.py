@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -54,6 +54,16 @@ class Switch:
     jump: Mapping[str, Any] = field(default_factory=dict)
     kick: Any = None
     limit: str | None = None
+
+
+class Limit(NamedTuple):
+    """What must not fall below zero, whatever the parameters become; and what is said, and shown, where it does."""
+
+    margin: Number
+    words: str
+    shown: Number
+    #: Whether zero is too little.
+    strict: bool = False
 
 
 class Source:
@@ -113,6 +123,10 @@ class Field(Sealed):
         """The elements whose multipliers are used."""
         return ()
 
+    def limits(self) -> Iterable[Limit]:
+        """What its numbers must not become."""
+        return ()
+
     def structure(self) -> Hashable:
         """Equal structures give equal equations."""
         return (type(self),)
@@ -141,6 +155,9 @@ class Positive(Scalar):
     def __init__(self, value: Any, what: str) -> None:
         super().__init__(positive(value, what))
         self.what = what
+
+    def limits(self) -> Iterable[Limit]:
+        return (Limit(self.value, f"{self.what} must be above zero", self.value, strict=True),)
 
 
 class Static(Field):
@@ -192,6 +209,9 @@ class Group(Field):
 
     def loads(self) -> Iterable[Element]:
         return [element for f in self.fields for element in f.loads()]
+
+    def limits(self) -> Iterable[Limit]:
+        return [limit for f in self.fields for limit in f.limits()]
 
     def structure(self) -> Hashable:
         return tuple(f.structure() for f in self.fields)
@@ -383,9 +403,9 @@ class Element(Sealed):
         """The element's numbers in the order in which its kernels read them."""
         return [value for f in self.fields.values() for value in f.data()]
 
-    def positives(self) -> list[Positive]:
-        """The numbers that must stay above zero."""
-        return [f for f in self.fields.values() if isinstance(f, Positive)]
+    def limits(self) -> list[Limit]:
+        """What its numbers must not become."""
+        return [limit for f in self.fields.values() for limit in f.limits()]
 
     def loads(self) -> list[Element]:
         """The other elements whose multipliers it uses, each once."""

@@ -10,15 +10,15 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Switch
+from kempe.elements.base import Limit, Positive, Scalar, Switch
 from kempe.elements.friction import as_friction
 from kempe.elements.joints import attach
 from kempe.elements.kinds import EFFORTS
-from kempe.elements.numbers import evaluate, number, positive, vector
+from kempe.elements.numbers import evaluate, number, vector
 from kempe.elements.parts import Marker
 from kempe.elements.planar import column, cross, length_of
 from kempe.elements.quantities import as_quantity
-from kempe.elements.touching import STICKS, Touching, restitution_of
+from kempe.elements.touching import STICKS, Restitution, Touching
 from kempe.errors import ModelError
 
 
@@ -30,7 +30,7 @@ class RigidContact(Touching):
         if law not in ("newton", "poisson"):
             raise ModelError(f"{what}: law must be 'newton' or 'poisson', not {law!r}")
         self._poisson = law == "poisson"
-        return {"restitution": restitution_of(restitution, what)}
+        return {"restitution": Restitution(restitution, what)}
 
     def restitution(self, x: Any) -> Any:
         return x.restitution
@@ -133,7 +133,7 @@ class CircleLineContact(SurfaceContact):
     ) -> None:
         what = f"circle line contact '{name}'"
         ends = on_line(what, i, j, axis, at, on_i, on_j)
-        size = positive(radius, f"{what}: radius")
+        size = Positive(radius, f"{what}: radius")
         self._make(name, what, ends, restitution, friction, law, radius=size)
 
     def gap(self, x: Any) -> Any:
@@ -151,6 +151,9 @@ class CircleContact(SurfaceContact):
     they roll.
     """
 
+    #: What is said of a circle that has no room in the other.
+    tight = "the circle of i, the first radius, must be larger than the one inside"
+
     def __init__(
         self,
         name: str,
@@ -166,11 +169,11 @@ class CircleContact(SurfaceContact):
         law: str = "newton",
     ) -> None:
         what = f"circle contact '{name}'"
-        first, second = (positive(r, f"{what}: radii") for r in vector(radii, f"{what}: radii"))
+        first, second = (Positive(r, f"{what}: radii") for r in vector(radii, f"{what}: radii"))
         if not isinstance(inside, bool):
             raise ModelError(f"{what}: inside must be True or False, not {inside!r}")
-        if inside and evaluate([first - second])[0] <= 0.0:
-            raise ModelError(f"{what}: the circle of i, the first radius, must be larger than the one inside")
+        if inside and evaluate([first.value - second.value])[0] <= 0.0:
+            raise ModelError(f"{what}: {self.tight}")
         centres = [
             (0.0, 0.0) if on is None and not isinstance(part, Marker) else on for part, on in ((i, on_i), (j, on_j))
         ]
@@ -181,6 +184,16 @@ class CircleContact(SurfaceContact):
         super()._make(*args, **fields)
         if self.rubs:
             self.latches = ("place", "facing")  # type: ignore[misc]
+
+    def limits(self) -> list[Limit]:
+        first, second = (self.fields[key] for key in ("first", "second"))
+        assert isinstance(first, Scalar) and isinstance(second, Scalar)
+        play = first.value - second.value
+        inside = self.fields["inside"].structure()
+        return [
+            *super().limits(),
+            *([Limit(play, f"{self.told()}: {self.tight}", play, strict=True)] if inside else []),
+        ]
 
     def gap(self, x: Any) -> Any:
         d = x.j.r - x.i.r

@@ -24,7 +24,7 @@ from kempe.elements.planar import Placed, column, cross, perpendicular
 from kempe.elements.quantities import as_marker
 from kempe.elements.stops import OneSided
 from kempe.elements.tables import table
-from kempe.elements.touching import restitution_of
+from kempe.elements.touching import Restitution
 from kempe.errors import ModelError
 
 
@@ -139,8 +139,8 @@ class Contact(Element):
             )
         if not isinstance(lift_off, (bool, np.bool_)):
             raise ModelError(f"{what}: lift_off must be True or False, not {shown(lift_off)}")
-        bounce = restitution_of(restitution, what)
-        if not lift_off and (isinstance(bounce, ca.SX) or bounce != 0.0):
+        bounce = Restitution(restitution, what)
+        if not lift_off and unless_zero(bounce.value) is not None:
             raise ModelError(f"{what}: a restitution needs lift_off=True: without it the contact never opens")
         if start is None:
             start = _nearest(base, profile, target)

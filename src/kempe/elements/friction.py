@@ -14,9 +14,12 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from kempe.calling import suggestion
-from kempe.elements.base import Field, Source
+from kempe.elements.base import Field, Limit, Source
 from kempe.elements.numbers import Number, evaluate, not_negative, positive, shown, unit_hint, unless_zero, vector
 from kempe.errors import ModelError
+
+#: Numbers of laws that must not vanish.
+SCALES = ("stribeck", "speed", "smooth", "stiffness", "first", "second")
 
 
 class FrictionLaw(Field):
@@ -45,6 +48,21 @@ class FrictionLaw(Field):
 
     def data(self) -> Iterable[Number]:
         return [value for value in self.numbers.values() if value is not None]
+
+    def limits(self) -> Iterable[Limit]:
+        """No coefficient is below zero, or the static one below the kinetic; scales are above it."""
+        given = [(key, value) for key, value in self.numbers.items() if value is not None]
+        found = [
+            Limit(value, f"{key} of its friction must be above zero", value, strict=True)
+            if key in SCALES
+            else Limit(value, f"{key} of its friction must not be below zero", value)
+            for key, value in given
+        ]
+        low, high = self.numbers["kinetic"], self.numbers.get("static")
+        if low is not None and high is not None:
+            words = "the static coefficient of its friction must not be below the kinetic one"
+            found.append(Limit(high - low, words, high))
+        return found
 
     def structure(self) -> Hashable:
         return (type(self), tuple(key for key, value in self.numbers.items() if value is not None))

@@ -118,7 +118,7 @@ class Revolute(Touching, Joint):
         if law is None and radius is not None and friction is None:
             raise ModelError(f"{what}: a radius is that of a pin with friction: give friction= too")
         rubbing = self._touching(name, closes=False, friction=law)
-        size = None if law is None else positive(radius, f"{what}: radius")
+        size = None if law is None else Positive(radius, f"{what}: radius")
         super().__init__(name, i=mi, j=mj, radius=size, **rubbing)
 
     def row_kinds(self) -> Mapping[str, str]:
@@ -183,7 +183,7 @@ class Translational(Touching, Joint):
         law = as_friction(friction, f"{what}: friction")
         if friction is None and length is not None:
             raise ModelError(f"{what}: a length is that of a guide with friction: give friction= too")
-        pads = None if law is None or length is None else positive(length, f"{what}: length")
+        pads = None if law is None or length is None else Positive(length, f"{what}: length")
         rubbing = self._touching(name, closes=False, friction=law)
         super().__init__(name, i=mi, j=mj, turned=kept_angle(what, mi, mj, angle), length=pads, **rubbing)
 

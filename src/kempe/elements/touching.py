@@ -8,15 +8,15 @@ to choose again, and what to call what happens.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import casadi as ca
 
-from kempe.elements.base import Element, Source, Switch
+from kempe.elements.base import Element, Limit, Scalar, Source, Switch
 from kempe.elements.friction import FrictionLaw
-from kempe.elements.numbers import Number, evaluate, not_negative
+from kempe.elements.numbers import evaluate, not_negative
 from kempe.elements.parts import Coordinate
 from kempe.errors import ModelError
 
@@ -24,6 +24,8 @@ from kempe.errors import ModelError
 NORMAL, STICK = "normal", "stick"
 #: The modes. A contact without friction is open or closed; with friction, closed is one of the last three.
 OPEN, CLOSED, STICKS, FORWARD, BACKWARD = "open", "closed", "stick", "forward", "backward"
+#: What holds where nothing presses and nothing pulls, so that it may stay as it is.
+IDLE = 1e-100
 #: Bristles that are bent less are straight: so they are finite where nothing presses.
 STRAIGHT = 1e-12
 #: No switch of this guard is ever met: it only says what a change of modes is called.
@@ -209,8 +211,8 @@ class Touching(Element):
                 found.append(Switch(mode, NEVER, mode, latch=here if mode == STICKS else {}, note="is hit"))
         if self.rubs:
             found += [
-                Switch(STICKS, x.most - x.lam[STICK], FORWARD, note="slides forward"),
-                Switch(STICKS, x.most + x.lam[STICK], BACKWARD, note="slides backward"),
+                Switch(STICKS, x.most - x.lam[STICK] + IDLE, FORWARD, note="slides forward"),
+                Switch(STICKS, x.most + x.lam[STICK] + IDLE, BACKWARD, note="slides backward"),
                 Switch(FORWARD, x.slip, STICKS, latch=here, note="sticks"),
                 Switch(BACKWARD, -x.slip, STICKS, latch=here, note="sticks"),
                 Switch(FORWARD, NEVER, BACKWARD, note="slides backward"),
@@ -235,6 +237,11 @@ class Touching(Element):
             mode = ca.if_else(rests, mode if self.rubs else 1.0, 0.0)
         return mode
 
+    def limits(self) -> list[Limit]:
+        law = self.fields["friction"]
+        said = [limit._replace(words=f"{self.told()}: {limit.words}") for limit in law.limits()]
+        return [limit for f in self.fields.values() if f is not law for limit in f.limits()] + said
+
     # --- what results show -----------------------------------------------------------------------------------------
 
     def outputs(self, x: Any) -> dict[str, Any]:
@@ -253,9 +260,15 @@ class Touching(Element):
         return {row: "length" for row in (NORMAL, STICK) if row in self.rows}
 
 
-def restitution_of(value: Any, what: str) -> Number:
-    """A restitution: a number from 0 to 1."""
-    bounce = not_negative(value, f"{what}: restitution")
-    if evaluate([bounce])[0] > 1.0:
-        raise ModelError(f"{what}: a restitution is between 0 and 1, not {evaluate([bounce])[0]:g}")
-    return bounce
+class Restitution(Scalar):
+    """A restitution: a number from 0 to 1, whatever the parameters become."""
+
+    def __init__(self, value: Any, what: str) -> None:
+        super().__init__(not_negative(value, f"{what}: restitution"))
+        self.what = what
+        if evaluate([self.value])[0] > 1.0:
+            raise ModelError(f"{what}: a restitution is between 0 and 1, not {evaluate([self.value])[0]:g}")
+
+    def limits(self) -> Iterable[Limit]:
+        words = f"{self.what}: a restitution is between 0 and 1"
+        return (Limit(self.value, words, self.value), Limit(1.0 - self.value, words, self.value))

@@ -98,6 +98,7 @@ def _said(writer: Any, value: Any, what: str) -> Any:
         "measure": Measure,
         "quantity": (Quantity, el.Component),
         "law": Law,
+        "friction": el.FrictionLaw,
         "curve": curve,
         "part": (el.Carrier, el.Part, el.Marker),
     }
@@ -213,6 +214,7 @@ _READERS = {
     "quantity": lambda builder, said: builder._quantity(said),
     "measure": lambda builder, said: Measure(builder._quantity(said)),
     "law": lambda builder, said: as_law(builder._law(said), "law"),
+    "friction": lambda builder, said: builder._friction(said),
     "curve": lambda builder, said: builder._curve(said),
     "element": _element,
     "load": lambda builder, said: el.Load(_element(builder, said)),

@@ -238,6 +238,7 @@ OWN_KINDS: dict[str, Any] = {
     "quantity": _quantity,
     "measure": _quantity,
     "law": _law,
+    "friction": _friction,
     "curve": _curve,
     "element": _text,
     "load": _text,

@@ -58,8 +58,10 @@ def derived_names(system: System, known: Container[str]) -> dict[str, Derived]:
     """
     found: dict[str, Derived] = {}
     for k, (element, family) in enumerate(zip(system.elements, system.families, strict=True)):
-        found |= {f"{element.name}.{name}": ("output", k, name) for name in family.outputs}
-        if not element.rows or not all(element.row_label(row) in known for row in element.rows):
+        loads = [e for e in (element, *element.loads()) if not all(e.row_label(row) in known for row in e.rows)]
+        unknown = family.felt_outputs if loads else frozenset()
+        found |= {f"{element.name}.{name}": ("output", k, name) for name in family.outputs if name not in unknown}
+        if not element.rows or element in loads:
             continue
         if element.drives:
             ends = [""] if len(element.rows) == 1 else [f".{row}" for row in element.rows]

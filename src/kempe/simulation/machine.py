@@ -271,7 +271,7 @@ class Machine:
         course.smallest = 1e-12 * task.span
         course.order = float(task.method.order)
         course.refinements = task.options.get("iterations", 3)
-        course.audit = (1 + d.rheonomic) if task.audit and d.has_power else 0
+        course.audit = (1 + (d.rheonomic or d.loaded)) if task.audit and d.has_power else 0
         course.stiff = -1.0
         course.last_switch = -np.inf
         # as for velocities: at rest, one size in the whole time is what the work is measured by

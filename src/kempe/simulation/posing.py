@@ -91,7 +91,7 @@ def checked_inputs(system: System, parameters: np.ndarray) -> tuple[np.ndarray, 
     x, drawn = system.inputs(parameters)
     if not ((np.abs(x) <= LARGEST).all() and (np.abs(drawn) <= LARGEST).all()):
         raise ModelError(_not_finite(system, x, drawn))
-    wrong = system.not_positive(parameters)
+    wrong = system.beyond_limits(parameters)
     if wrong:
         raise ModelError(wrong)
     return x, drawn

@@ -50,7 +50,10 @@ MOST_STATES, LOOKED_THROUGH = 60_000, 243
 #: Impulses are so strong that given loads are nothing beside them.
 STRONG = 1e18
 #: So often the shares of channels that stick together are changed; none gets less than this share.
-SHARING, LEAST_SHARE = 24, 1e-3
+SHARING, LEAST_SHARE = 40, 1e-2
+#: Where none is loaded by more than this share of what it can hold, shares are left as they are; where all are loaded
+#: by more than the second, some are taken to be at their limits, so that it is known when the last of them slides.
+ROOMY, TIGHT = 0.7, 0.999
 #: Newton's iterations for one state.
 ITERATIONS = 40
 
@@ -69,6 +72,8 @@ class Choice(Frame):
     plastic: Ints  # 1 where its impacts do not throw back any more
     pressed: Ints  # 1 where it was closed with a force
     hit: Ints  # 1 where an impulse acted on it
+    room: Floats  # what is left until it slides, where it sticks
+    pressing: Floats  # what is left until it opens, where it is closed
     mode: Ints  # its mode before
     # per channel
     touch: Ints
@@ -90,6 +95,7 @@ class Choice(Frame):
     given: Floats  # the multiplier of a driven channel
     unit: Floats  # the root of its flexibility: y / unit and lambda unit are of one kind
     weight: Floats  # of its share where several hold the same thing
+    kept: Floats
     rate: Floats  # its rate
     before: Floats  # its rate before an impact
     bounce: Floats  # the restitution of an approaching gap
@@ -109,6 +115,7 @@ class Choice(Frame):
     all_forces: Real  # the size of all forces, or momenta, on the system, in the units of y / unit
     count: Count
     impulsive: Count  # 1 where multipliers are impulses
+    tight: Count  # 1 where channels that stick together are all about to slide
     static: Count  # 1 where sliding from rest is judged with the friction of sticking
     several: Count  # how often more than one state was admissible
     several_at: Real  # when that was first so
@@ -144,6 +151,7 @@ def new_choice(eq: Equations) -> Choice:
         "given",
         "unit",
         "weight",
+        "kept",
         "rate",
         "before",
         "bounce",
@@ -165,6 +173,8 @@ def new_choice(eq: Equations) -> Choice:
         all_lam=np.zeros(m),
         impulse=np.zeros(m),
         base=np.zeros(n + m),
+        room=np.zeros(T),
+        pressing=np.zeros(T),
     )
 
 
@@ -486,27 +496,77 @@ def _overload(eq, wk, choice):
     return worst, many
 
 
-@piece
-def _share(eq: Equations, wk: Work, choice: Choice) -> float:
-    """Let channels that stick together share what they hold so that none is overloaded, if that can be: ``judge``."""
-    worst = judge(eq, wk, choice)
-    for _ in range(SHARING):
-        overload, many = _overload(eq, wk, choice)
-        if not (worst > 0.0 and worst < np.inf) or many < 2 or overload <= 1.0:
-            break
-        largest = 0.0
-        for c in range(choice.count):
-            if choice.is_normal[c] == 0 and choice.state[c] == HELD:
+@compiled
+def _shift_shares(eq, wk, choice, overload):
+    """More for those that could hold more, in proportion."""
+    largest = 0.0
+    for c in range(choice.count):
+        if choice.is_normal[c] == 0:
+            if choice.state[c] == HELD:
                 most = wk.touch[eq.touches.at[choice.touch[c]] + MOST]
                 load = abs(choice.lam[c]) / max(most, 1e-300) / overload
                 choice.weight[c] *= min(1.0 / max(load, 1e-300), 4.0)
-                largest = max(largest, choice.weight[c])
-        for c in range(choice.count):
-            if choice.is_normal[c] == 0:
-                choice.weight[c] = max(choice.weight[c] / max(largest, 1e-300), LEAST_SHARE)
+            largest = max(largest, choice.weight[c])
+    for c in range(choice.count):
+        if choice.is_normal[c] == 0:
+            choice.weight[c] = max(choice.weight[c] / max(largest, 1e-300), LEAST_SHARE)
+
+
+@piece
+def _share(eq: Equations, wk: Work, choice: Choice) -> float:
+    """Let channels that stick together share what they hold so that all have room, if that can be: ``judge``."""
+    worst = judge(eq, wk, choice)
+    least, many = _overload(eq, wk, choice)
+    first, choice.tight = least, 0
+    if not worst < np.inf or many < 2 or least < ROOMY:
+        return worst
+    for c in range(choice.count):
+        choice.kept[c] = choice.weight[c]
+    overload, in_vain = least, 0
+    for _ in range(SHARING):
+        _shift_shares(eq, wk, choice, overload)
         _start_afresh(choice)  # (shares are those of what is found from nothing)
-        worst = judge(eq, wk, choice)
+        if not judge(eq, wk, choice) < np.inf:
+            break
+        overload, many = _overload(eq, wk, choice)
+        in_vain += 1
+        if overload < (1.0 - 1e-6) * least:
+            least, in_vain = overload, 0
+            for c in range(choice.count):
+                choice.kept[c] = choice.weight[c]
+        if in_vain > 2 or least < ROOMY:
+            break
+    for c in range(choice.count):
+        choice.weight[c] = choice.kept[c]
+    _start_afresh(choice)
+    worst = judge(eq, wk, choice)
+    choice.tight = int(least > TIGHT and abs(overload - first) > 1e-6)  # (and shares make a difference)
     return worst
+
+
+@piece
+def _saturate(eq: Equations, wk: Work, choice: Choice) -> int:
+    """Take the most heavily loaded of the sticking channels to be at its limit; 0 where that is not admissible.
+
+    Only one that slides with the friction of sticking: any other would let go.
+    """
+    worst, which = 0.0, -1
+    for c in range(choice.count):
+        if choice.is_normal[c] == 0 and choice.state[c] == HELD:
+            at = eq.touches.at[choice.touch[c]]
+            load = abs(choice.lam[c]) / max(wk.touch[at + MOST], 1e-300)
+            state = FORWARD if choice.lam[c] > 0.0 else BACKWARD
+            lets_go = wk.touch[at + SLIDING] < (1.0 - 1e-12) * wk.touch[at + MOST]
+            if load > worst and not lets_go and (choice.allowed[c] & _bit(state)) > 0:
+                worst, which = load, c
+    if which < 0:
+        return 0
+    choice.state[which] = FORWARD if choice.lam[which] > 0.0 else BACKWARD
+    ends = judge(eq, wk, choice) <= 0.0
+    if not ends:
+        choice.state[which] = HELD
+        judge(eq, wk, choice)
+    return int(ends)
 
 
 @piece
@@ -516,6 +576,8 @@ def _walk(eq: Equations, wk: Work, choice: Choice) -> int:
     for attempt in range(6 * K + 6):
         worst = _share(eq, wk, choice) if attempt < K else judge(eq, wk, choice)
         if worst <= 0.0:
+            if choice.tight > 0 and attempt < K and _saturate(eq, wk, choice) > 0:
+                continue
             return 1
         if not worst < np.inf:
             return 0

@@ -184,7 +184,7 @@ class Course(Frame):
     smallest: Real  # a step that must be smaller than this is a failure
     order: Real  # of the method
     refinements: Count  # how often accelerations are refined
-    audit: Count  # 1: work is accumulated; 2: and there are constraints that move
+    audit: Count  # 1: work is accumulated; 2: and depends on multipliers, of constraints that move or loads that rub
     redundant: Count  # 1 where constraints depend on each other
     budget: Count  # steps left before the caller wants to look up
     # what happens

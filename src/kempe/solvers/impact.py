@@ -52,6 +52,8 @@ PATIENT, ROUNDS = 200, 260
 NEAR, REST = 1e-11, 1e-11
 #: Impulses below this share of the largest are rounding.
 NOTHING = 1e-15
+#: Heights below this share of a gap's size are lost in the rounding of positions.
+UNSEEN = 1e-15
 #: So many changes of sliding directions in a round, per channel.
 CHANGES = 20
 
@@ -115,8 +117,12 @@ def _begin_round(eq, wk, course, late):
         choice.lam[c] = -1e-30 if choice.is_normal[c] > 0 else 0.0
         choice.state[c] = HELD
         choice.poisson[c] = int(wk.touch[at + POISSON] > 0.0)
-        plastic = choice.plastic[choice.touch[c]] > 0 or late > 0
-        choice.bounce[c] = 0.0 if plastic else wk.touch[at + RESTITUTION]
+        bounce, e = wk.touch[at + RESTITUTION], choice.touch[c]
+        if choice.is_normal[c] > 0:  # the next flight is e^2 times as high as the one before, which was u T / 4
+            height = 0.25 * bounce**2 * abs(total) * course.watch.interval[touches.gap_guard[e]]
+            if choice.plastic[e] > 0 or late > 0 or height < UNSEEN * eq.row_scale[row]:
+                bounce = 0.0
+        choice.bounce[c] = bounce
     for k in range(eq.n + eq.m):
         choice.base[k] = 0.0
 

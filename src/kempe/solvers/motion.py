@@ -369,7 +369,7 @@ def _solve_loaded(eq: Equations, wk: Work, state: State, omega: float, damping: 
         depends = False
         for k in range(eq.right_row.shape[0]):
             slope = values[at + k] - values[eq.mirror[k]]
-            depends |= slope != 0.0
+            depends |= slope != 0.0 or state.al[n + eq.right_column[k]] == 0.0  # (at zero a size has no slope)
             wk.rhs[eq.right_row[k]] += slope * state.al[n + eq.right_column[k]]
         for k in range(m):
             wk.change[k] = state.al[n + k]

@@ -12,7 +12,7 @@ import numpy as np
 
 from kempe.solvers.choice import BACKWARD, FORWARD, HELD, LEAST_SHARE, OUT, find, loads, prefer, reduce, weakest
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course, refinements
-from kempe.solvers.impact import slow, strike, touch_values, touches_now
+from kempe.solvers.impact import UNSEEN, slow, strike, touch_values, touches_now
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
     APPROACH,
@@ -30,7 +30,7 @@ from kempe.solvers.motion import (
 from kempe.solvers.program import run
 
 #: How much softer what touches is than joints are, where both hold the same thing: so its shares decide.
-SOFTER = 1e3
+SOFTER = 1e4
 #: What a guard may be below zero, in units of the motion, until it has been clear of it.
 SLACK = 1e-12
 
@@ -175,7 +175,7 @@ def _switch_between(eq, e, source, target):
 @compiled
 def _put_slack(eq, wk, course, e, mode):
     """Guards that are about zero where a mode begins may be a little below it, until they have been clear of it."""
-    touches, slack = eq.touches, course.watch.slack
+    touches, slack, choice = eq.touches, course.watch.slack, course.choice
     at = touches.at[e]
     for guard in (touches.gap_guard[e], touches.forward_guard[e], touches.backward_guard[e]):
         if guard >= 0:
@@ -183,7 +183,10 @@ def _put_slack(eq, wk, course, e, mode):
     if mode == touches.open[e] and touches.normal[e] >= 0:
         row = touches.normal[e]
         slack[touches.gap_guard[e]] = max(-wk.touch[at + GAP], 0.0)  # (a flight begins where the gap is)
-        if touches_now(eq, wk, course, e) and wk.touch[at + APPROACH] <= slow(eq, course, row):
+        if wk.touch[at + APPROACH] > slow(eq, course, row):
+            if choice.meets[e] > 0 and choice.hit[e] == 0:  # it seemed to close by rounding
+                slack[touches.gap_guard[e]] += UNSEEN * eq.row_scale[row]
+        elif touches_now(eq, wk, course, e):
             slack[touches.gap_guard[e]] += SLACK * eq.row_scale[row]
     elif touches.stick[e] >= 0 and (mode == touches.forward[e] or mode == touches.backward[e]):
         row = touches.stick[e]
@@ -258,6 +261,11 @@ def choose(eq: Equations, wk: Work, course: Course) -> int:
         choice.several += 1
     _put_shares(eq, choice)
     loads(eq, wk, choice)
+    for e in range(choice.involved.shape[0]):
+        n, s = choice.normal_of[e], choice.stick_of[e]
+        choice.pressing[e] = -choice.lam[n] if n >= 0 and choice.state[n] == HELD else 0.0
+        held = s >= 0 and choice.state[s] == HELD
+        choice.room[e] = wk.touch[eq.touches.at[e] + MOST] - abs(choice.lam[s]) if held else 0.0
     return REACHED
 
 

@@ -473,13 +473,24 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
 
 @compiled
 def _ease(eq, wk, course):
-    """What was found admissible is: where several hold the same thing, the motion may share it a little differently."""
-    watch = course.watch
-    if course.choice.involved.shape[0] > 0:
-        look_at(eq, wk, course, course.now)
-        for c in range(watch.slack.shape[0]):
-            if eq.hybrids.toucher[c] >= 0 and watch.near[c] <= 0.0 and _inside_mode(eq, wk, c):
-                watch.slack[c] -= 1.01 * watch.near[c]
+    """What was found to hold has room to: where several hold the same thing, the motion may share it differently.
+
+    Where guards leave less than half the room that was found, they are eased to that; if it is used up, modes are
+    chosen again, with new shares.
+    """
+    watch, choice, h, touches = course.watch, course.choice, eq.hybrids, eq.touches
+    if choice.involved.shape[0] == 0:
+        return
+    look_at(eq, wk, course, course.now)
+    for c in range(watch.slack.shape[0]):
+        e = h.toucher[c]
+        if e >= 0 and _inside_mode(eq, wk, c):
+            room = 0.0
+            if h.solved[c] > 0:
+                opens = touches.normal[e] >= 0 and h.target[c] == touches.open[e]
+                room = 0.5 * (choice.pressing[e] if opens else choice.room[e])
+            if watch.near[c] <= room:
+                watch.slack[c] += 1.01 * (room - watch.near[c])
 
 
 @piece

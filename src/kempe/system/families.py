@@ -214,6 +214,11 @@ class Family:
         return bool(ca.sparsify(self.applied_lam).nnz())
 
     @cached_property
+    def felt_outputs(self) -> frozenset[str]:
+        """The outputs that depend on multipliers."""
+        return frozenset(name for name, value in self.outputs.items() if ca.depends_on(value, self.lam))
+
+    @cached_property
     def guards(self) -> ca.SX:
         """One value per switch: its guard in its own mode, 1 in any other."""
         inside = [self.z[0] == self.modes.index(s.source) for s in self.switches]

@@ -222,8 +222,8 @@ class System:
         self.template = np.zeros(self.x_at[-1])
         self._start = np.zeros(self.n)
         self._number_at, self._start_at, moving = [], [], []
-        #: Numbers that must stay above zero: which they are, and the numbers themselves.
-        self.positives = [p for e in self.elements for p in e.positives() if isinstance(p.value, ca.SX)]
+        #: What must not fall below zero.
+        self.limits = [limit for e in self.elements for limit in e.limits() if isinstance(limit.margin, ca.SX)]
         for k, value in zip(where, values, strict=True):
             if isinstance(value, ca.SX):
                 self._number_at.append(k)
@@ -240,12 +240,13 @@ class System:
         symbols = [ca.SX(p) for p in self.parameters]
         everything = ca.vertcat(ca.SX(0, 1), *symbols)
         self.numbers_of_parameters = Staged([everything], [_stack(moving)])
-        self.positives_of_parameters = Staged([everything], [_stack([p.value for p in self.positives])])
+        margins, shown = [limit.margin for limit in self.limits], [limit.shown for limit in self.limits]
+        self.limits_of_parameters = Staged([everything], [_stack(margins), _stack(shown)])
 
     @cached_property
     def digest(self) -> str:
         """What the model says, in few letters: its names, its equations and its data, but for values of parameters."""
-        functions = [self.numbers_of_parameters.said, self.positives_of_parameters.said]
+        functions = [self.numbers_of_parameters.said, self.limits_of_parameters.said]
         said = [self.names, [p.label for p in self.parameters], [row.label for row in self.rows], functions]
         said += [(e.name, mathematics(f)) for e, f in zip(self.elements, self.families, strict=True)]
         numbers = [self.template, self._start, self.natural_scale, *self.q_of, *self.lam_of, self.conditions]
@@ -255,15 +256,15 @@ class System:
             found.update(repr(array.shape).encode() + array.tobytes())
         return found.hexdigest()
 
-    def not_positive(self, parameters: np.ndarray) -> list[str]:
-        """What is not above zero at parameter values, though it must be."""
-        if not self.positives:
+    def beyond_limits(self, parameters: np.ndarray) -> list[str]:
+        """What numbers are at parameter values that they must not be."""
+        if not self.limits:
             return []
-        values = self.positives_of_parameters(parameters)[0].ravel()
+        margins, shown = (values.ravel() for values in self.limits_of_parameters(parameters))
         return [
-            f"{p.what} must be above zero, not {v:.6g}"
-            for p, v in zip(self.positives, values, strict=True)
-            if not v > 0
+            f"{limit.words}, not {value:.6g}"
+            for limit, margin, value in zip(self.limits, margins, shown, strict=True)
+            if not (margin > 0 or (margin == 0 and not limit.strict))
         ]
 
     def inputs(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -288,8 +289,10 @@ class System:
             x[:, self._number_at] = values[:, :split]
             start[:, self._start_at] = values[:, split:]
         sound = (np.abs(x) <= LARGEST).all(axis=1) & (np.abs(start) <= LARGEST).all(axis=1)
-        if self.positives:
-            sound &= (self.positives_of_parameters(designs.T)[0] > 0).all(axis=0)
+        if self.limits:
+            strict = np.array([[limit.strict] for limit in self.limits])
+            margins = self.limits_of_parameters(designs.T)[0]
+            sound &= ((margins > 0) | ((margins == 0) & ~strict)).all(axis=0)
         if self.numbers_of_parameters.readings:
             sound &= np.array([not self.numbers_of_parameters.outside(design) for design in designs])
         return x, start, sound

@@ -24,6 +24,7 @@ from kempe.elements import (
     Stop,
     Torque,
     TorsionSpring,
+    Translational,
 )
 from kempe.elements.base import DrawnSource, Field, Group, Scalar, Static
 from kempe.elements.quantities import Displacement, Measure
@@ -237,6 +238,21 @@ def _stop(element: BumpStop | Stop, stage: Stage, drawing: Drawing, pt: float) -
     drawing.walls[element.name] = (ends[0], ends[1])
     if not isinstance(carrier, Ground):
         drawing.owner[element.name] = carrier.name
+
+
+@sign.register
+def _pads(element: Translational, stage: Stage, drawing: Drawing, pt: float) -> None:
+    """The two pads on which a guide with friction bears, where its length is given."""
+    length, rider = element.fields["length"], element.markers[1]
+    if not isinstance(length, Scalar) or isinstance(rider.carrier, Ground):
+        return
+    half = float(stage.values(length.value)[0]) / 2
+    x, y, turn = stage.local(rider)
+    for side in (-1.0, 1.0):
+        along = [side * half - 5.0 * pt, side * half + 5.0 * pt]
+        ends = [stage.fix(rider.carrier, x + s * float(np.cos(turn)), y + s * float(np.sin(turn))) for s in along]
+        name = f"{element.name} pad {side:+.0f}"
+        drawing.faces[name], drawing.owner[name] = (ends[0], ends[1]), rider.carrier.name
 
 
 def _reach(stage: Stage, drawing: Drawing, rider: Marker, away: np.ndarray, pt: float) -> float:
