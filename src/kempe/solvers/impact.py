@@ -52,6 +52,8 @@ ALIKE = 10.0
 PATIENT, ROUNDS = 200, 260
 #: A gap is closed within this share of its size, a velocity is zero within this share of the motion.
 NEAR, REST = 1e-11, 1e-11
+#: Impulses below this share of the largest are rounding.
+NOTHING = 1e-15
 #: Heights below this share of a gap's size are lost in the rounding of positions.
 UNSEEN = 1e-15
 #: So many changes of sliding directions in a round, per channel.
@@ -278,10 +280,12 @@ def _follow_path(eq: Equations, wk: Work, course: Course, half: int) -> int:
 def _add_up(eq, wk, course):
     """Velocities, impulses and energy behind a round."""
     choice, now, n, m = course.choice, course.now, eq.n, eq.m
-    lost, supplied = 0.0, 0.0
+    lost, supplied, largest = 0.0, 0.0, 0.0
+    for c in range(choice.count):
+        largest = max(largest, abs(choice.total[c]) * choice.unit[c])
     for c in range(choice.count):
         total, row = choice.total[c], choice.row[c]
-        if total == 0.0:
+        if abs(total) * choice.unit[c] <= NOTHING * largest:  # what only lies there is not hit
             continue
         choice.impulse[row] += total
         if choice.is_normal[c] > 0:
