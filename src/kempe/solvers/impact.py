@@ -17,15 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.choice import (
-    BACKWARD,
-    DRIVEN,
-    FORWARD,
-    HELD,
-    OUT,
-    find,
-    reduce,
-)
+from kempe.solvers.channels import BACKWARD, DRIVEN, FORWARD, HELD, OUT, reduce
+from kempe.solvers.choice import find
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
