@@ -30,8 +30,8 @@ BLUR = 0.03
 """In sizes of the mechanism, or radians."""
 SHARP = 4e-3
 """Where the first runs of the reference are further apart, finer ones follow."""
-TIMES = 4.0
-FLOOR = 1e-5
+TIMES = 6.0
+FLOOR = 2e-5
 DEEP = 1e-9
 SLOW = 2e-3
 """What slides so slowly is about to stick, or has just begun to slide, or rests while others of its loop hold it."""
