@@ -31,9 +31,7 @@ BLUR = 0.03
 SHARP = 4e-3
 """Where the first runs of the reference are further apart, finer ones follow."""
 TIMES = 4.0
-MOST = 8
-"""Runs of the reference, each with half the step of the one before."""
-FLOOR = 2e-6
+FLOOR = 1e-5
 DEEP = 1e-9
 SLOW = 2e-3
 """What slides so slowly is about to stick, or has just begun to slide, or rests while others of its loop hold it."""
@@ -93,11 +91,11 @@ class Truth:
             self.bound = np.maximum.accumulate(np.max(apart, axis=0))
 
 
-def truth(plan: Plan, seconds: float = 9.0) -> Truth:
-    """The reference of a plan, refined until it is sharp or has taken its time."""
+def truth(plan: Plan, most: int = 5) -> Truth:
+    """The reference of a plan, refined until it is sharp, by at most so many runs."""
     found = Truth([], np.tile([plan.size, plan.size, 1.0], len(plan.bodies)))
     m = reference(plan)
-    while len(found.runs) < 3 or (found.bound[-1] > SHARP and 3 * found.seconds < seconds and len(found.runs) < MOST):
+    while len(found.runs) < 3 or (found.bound[-1] > SHARP and len(found.runs) < most):
         found.refine(m, plan.end)
     return found
 
@@ -109,9 +107,9 @@ def simulated(plan: Plan, method: str = "auto", tolerance: float = 1e-8) -> kp.R
 
 
 def judged(
-    seed: int, plan: Plan | None = None, true: Truth | None = None, method: str = "auto", patience: float = 20.0
+    seed: int, plan: Plan | None = None, true: Truth | None = None, method: str = "auto", more: int = 2
 ) -> Verdict:
-    """Run Kempe and compare."""
+    """Run Kempe and compare; where it disagrees, with so many finer runs of the reference."""
     plan = plan or draw(seed)
     true = true or truth(plan)
     begin = time.perf_counter()
@@ -131,7 +129,8 @@ def judged(
     off, last = compared(q, true)
     if plan.open_ended:
         last = 1
-    while (off > allowed(true))[:last].any() and len(true.runs) < MOST and true.seconds < patience:
+    most = len(true.runs) + more
+    while (off > allowed(true))[:last].any() and len(true.runs) < most:
         true.refine(reference(plan), plan.end)  # all coarse runs may be off to the same side
         off, last = compared(q, true)
     coarse = true.apart(q, true.runs[0])[:last].max(initial=0.0)

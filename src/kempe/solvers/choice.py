@@ -114,6 +114,7 @@ class Choice(Frame):
     option: Ints  # per touching element: which of its options is looked at
     all_forces: Real  # the size of all forces, or momenta, on the system, in the units of y / unit
     count: Count
+    glued: Count  # 1 where an impact ends flights that are too low to be seen
     impulsive: Count  # 1 where multipliers are impulses
     tight: Count  # 1 where channels that stick together are all about to slide
     static: Count  # 1 where sliding from rest is judged with the friction of sticking
@@ -416,6 +417,8 @@ def _missed(eq, wk, choice, c):
     s, e, unit, size = choice.state[c], choice.touch[c], choice.unit[c], choice.size[c]
     y, lam = choice.y[c] / unit / size, choice.lam[c] * unit / size
     if choice.is_normal[c] > 0:
+        if choice.allowed[c] == 1 << HELD:
+            return -1.0
         if s == HELD:  # (what is pressed by nothing is open)
             return lam + (SLIGHT if choice.parts[e] == 0 else ROOM)
         return -y - (SLIGHT if choice.parts[e] == 0 else AGAINST) if s == OUT else -1.0
