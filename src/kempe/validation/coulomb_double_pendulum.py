@@ -77,7 +77,7 @@ MODES = {
     4.927554346299459: ("stick", "stick", "stick"),
 }
 #: Methods that carry forces that depend on multipliers, beside "auto", and what each of them is asked for.
-METHODS = {"independent": 1e-9, "radau": 1e-9, "bdf": 1e-9}
+METHODS = {"augmented": 1e-9, "independent": 1e-9, "radau": 1e-9, "bdf": 1e-9}
 
 
 def double_pendulum() -> kp.Mechanism:
@@ -98,7 +98,7 @@ def double_pendulum() -> kp.Mechanism:
 def rows() -> Iterator[Row]:
     """Every value of the case."""
     m = double_pendulum()
-    result = m.simulate([0.0, *TABLE], tolerance=1e-10)
+    result = m.simulate([0.0, *TABLE], tolerance=1e-11)
     yield from _sticks(result)
     yield from _modes(result)
     yield from _table(result)
