@@ -49,6 +49,8 @@ NEAR, REST = 1e-11, 1e-11
 NOTHING = 1e-15
 #: Heights below this share of a gap's size are lost in the rounding of positions.
 UNSEEN = 1e-15
+#: Velocities that come to rest within this share of what they were do so together; so near its end a path is over.
+TOGETHER = 1e-12
 #: So many changes of sliding directions in a round, per channel.
 CHANGES = 20
 
@@ -229,7 +231,10 @@ def _spent(choice, ahead):
 def _go_on(choice, ahead, which):
     """Go on along the path; what came to rest is at rest to the last digit."""
     for c in range(choice.count):
-        choice.rate[c] += ahead * _pace(choice, c)
+        change = ahead * _pace(choice, c)
+        choice.rate[c] += change
+        if abs(choice.rate[c]) <= TOGETHER * (abs(choice.before[c]) + abs(change)):
+            choice.rate[c] = 0.0
         choice.total[c] += ahead * choice.lam[c]
         held = choice.state[c] == HELD and (choice.is_normal[c] == 0 or choice.before[c] == 0.0)
         if c == which or held:
@@ -264,7 +269,7 @@ def _follow_path(eq: Equations, wk: Work, course: Course, half: int) -> int:
         if not jammed:
             left -= ahead
         jammed = False
-        if left <= 1e-15:
+        if left <= TOGETHER:
             return 1
     return 0
 
