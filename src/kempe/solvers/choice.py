@@ -45,7 +45,7 @@ def _missed(eq, wk, choice, c):
     s, e, unit, size = choice.state[c], choice.touch[c], choice.unit[c], choice.size[c]
     y, lam = choice.y[c] / unit / size, choice.lam[c] * unit / size
     if choice.is_normal[c] > 0:
-        if choice.allowed[c] == 1 << HELD:
+        if choice.allowed[c] in (1 << HELD, 1 << OUT):  # (there is no choice)
             return -1.0
         if s == HELD:  # (what is pressed by nothing is open)
             return lam + (SLIGHT if choice.parts[e] == 0 else ROOM)

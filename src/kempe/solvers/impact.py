@@ -10,7 +10,7 @@ with e times the impulse of the first half. Along the path friction acts as it d
 impulsive loads: its direction is that of sliding, and where a sliding velocity passes zero it sticks or reverses, as is
 admissible (``choice``). For one contact this is Routh's method. Without friction it is M dv + Phi_q^T Lambda = 0 with
 u+ >= -e u-, complementary to impulses that push. Friction takes energy all along the path; where Newton's law would
-give back more energy than there was, the second half ends before that.
+give back more energy than there was, or where friction locks what would have to leave, the second half ends before.
 """
 
 from __future__ import annotations
@@ -248,6 +248,8 @@ def _follow_path(eq: Equations, wk: Work, course: Course, half: int) -> int:
     for _ in range(CHANGES * (choice.count + 1)):
         _aim(choice, half, left, jammed)
         if find(eq, wk, choice) == 0:
+            if half == 2:
+                return 2  # friction locks it: it does not leave
             if jammed or half != 1:
                 return 0
             jammed = True  # no impulse brings it to rest while it slides: it is pressed until the sliding ends
