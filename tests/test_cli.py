@@ -20,6 +20,7 @@ def test_every_published_value_is_reproduced():
         "singular-position-accelerations",
         "singular-position-simulation",
         "dads-slider-crank",
+        "coulomb-double-pendulum",
     }
     assert all(set(row) == ROW for row in rows)
     assert [row["quantity"] for row in rows if not row["ok"]] == []

@@ -74,6 +74,20 @@ def test_a_loose_slider_visits_all_four_cases() -> None:
     assert np.array_equal(np.minimum(touching, 2), np.minimum(res.array("P.case"), 2))
 
 
+@pytest.mark.parametrize("friction", [None, 0.1])
+@pytest.mark.parametrize("restitution", [0.2, 0.8, 1.0])
+def test_a_slider_that_rattles_comes_to_rest_between_its_impacts(restitution: float, friction: float | None) -> None:
+    """Corners that throw each other end their bounces together: none sinks in, energy balances, none hangs."""
+    m, _, rod, slider = slider_crank(25.0)
+    m.revolute("B", rod, slider, at=(0.4, 0))
+    more = {"restitution": restitution, "friction": friction}
+    guide = m.translational("P", m.ground, slider, backlash=5e-4, length=0.06, width=0.04, **more)
+    m.force("gas", slider, (0.0, lambda t: 30 * kp.sin(47 * t)), on=(0.02, 0.0))
+    res = m.simulate(0.5)
+    assert res.success and res.energy.error < 1e-6 and len(res.events) < 5000
+    assert min(res.array(f"{corner.name}.gap").min() for corner in guide.corners) > -1e-9
+
+
 def test_the_sweet_spot_of_a_pendulum() -> None:
     """An impulse at I/(m l) from the axle puts none on the bearing; elsewhere what the balance of momentum says."""
     for place in (2 / 3, 1.0, 0.2):

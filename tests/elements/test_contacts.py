@@ -116,3 +116,64 @@ def test_a_line_of_a_marker_runs_along_its_axis() -> None:
     m.point_line_contact("wall", m.ground.on((2.0, 0.0), np.pi / 2), ball, restitution=1.0)
     res = m.simulate(2.0, velocities={"ball.vx": 1.0})
     assert res.array("ball.x") == pytest.approx(np.where(res.t < 1, 1 + res.t, 3 - res.t), abs=1e-9)
+
+
+def state(res: Any, name: str) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Place, velocity, angle and rate of a body at the start of a result."""
+    x, y, vx, vy, angle, omega = (res.array(f"{name}.{c}")[0] for c in ("x", "y", "vx", "vy", "angle", "omega"))
+    return np.array([x, y]), np.array([vx, vy]), angle, omega
+
+
+def velocity(res: Any, name: str, place: np.ndarray) -> np.ndarray:
+    """The velocity of what is at a place of a body."""
+    r, v, _, omega = state(res, name)
+    arm = place - r
+    return v + omega * np.array([-arm[1], arm[0]])
+
+
+@pytest.mark.parametrize("kind", ["point", "wheel", "circles", "ring"])
+def test_slip_and_forces_are_those_of_the_points_that_touch(kind: str) -> None:
+    """Between two bodies in any position: from the velocities and the moments of the points of contact themselves."""
+    rng = np.random.default_rng(7)
+    for _ in range(25):
+        angles = rng.uniform(-3, 3, 2)
+        a = rng.uniform(-1, 1, 2)
+        face = rng.uniform(-np.pi, np.pi)
+        u, n = np.array([np.cos(face), np.sin(face)]), np.array([-np.sin(face), np.cos(face)])
+        m = kp.Mechanism("pair", gravity=tuple(rng.uniform(-5, 5, 2)))
+        first = m.body("a", mass=1.0, inertia=0.2, at=tuple(a), angle=angles[0])
+        big, small = rng.uniform(0.5, 1.0), rng.uniform(0.1, 0.4)
+        touch = a + rng.uniform(-1, 1, 2)
+        centre = touch + small * n
+        if kind in ("circles", "ring"):
+            centre = a + (big + small if kind == "circles" else big - small) * n
+            touch = a + big * n
+        tip = rng.uniform(-0.5, 0.5, 2)
+        turn = np.array([[np.cos(angles[1]), -np.sin(angles[1])], [np.sin(angles[1]), np.cos(angles[1])]])
+        at = touch - turn @ tip if kind == "point" else centre
+        second = m.body("b", mass=0.5, inertia=0.1, at=tuple(at), angle=angles[1])
+        more: dict[str, Any] = {"friction": rng.uniform(0.1, 0.5)}
+        if kind == "point":
+            m.point_line_contact("c", first, second, axis=tuple(u), at=tuple(touch), on_j=tuple(tip), **more)
+        elif kind == "wheel":
+            m.circle_line_contact("c", first, second, axis=tuple(u), at=tuple(touch), radius=small, **more)
+        else:
+            m.circle_contact("c", first, second, radii=(big, small), inside=kind == "ring", **more)
+        pull = rng.uniform(1, 20)  # together, in any case
+        away = -n if kind == "ring" else n
+        m.force("press", second, tuple(-pull * away), on=tuple(turn.T @ (touch - at)))
+        names = ("vx", "vy", "omega")
+        given = {f"{part}.{name}": v for part in "ab" for name, v in zip(names, rng.uniform(-1, 1, 3), strict=True)}
+        res = m.simulate([0.0, 1e-9], velocities=given)
+        # along the line of i; for circles along the rim of i, counter-clockwise
+        along = -u if kind in ("circles", "ring") else u
+        assert abs(res.array("c.gap")[0]) < 1e-12
+        slip = (velocity(res, "b", touch) - velocity(res, "a", touch)) @ along
+        assert res.array("c.slip")[0] == pytest.approx(slip, abs=1e-9)
+        force = res.array("c.normal")[0] * away + res.array("c.friction")[0] * along
+        on = res.reaction("c", on="b")
+        assert on.force[0] == pytest.approx(force, abs=1e-9 * pull)
+        arm = touch - on.point[0]
+        assert on.moment[0] == pytest.approx(arm[0] * force[1] - arm[1] * force[0], abs=1e-9 * pull)
+        assert res.reaction("c", on="a").force[0] == pytest.approx(-force, abs=1e-9 * pull)
+        assert res.array("c.normal")[0] >= 0.0

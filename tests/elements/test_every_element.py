@@ -407,7 +407,7 @@ def pin_in_slot_with_friction(d: Drawing) -> Any:
 @example(el.Revolute)
 def revolute_with_bristles(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)
-    return m, m.revolute("J", a, b, at=d(0.8, 0.2), friction=kp.LuGre(0.2, 0.3, 0.1, 1e5 * d.scale), radius=0.1)
+    return m, m.revolute("J", a, b, at=d(0.8, 0.2), friction=kp.LuGre(0.2, 0.3, 0.1, 10.0 * d.scale), radius=0.1)
 
 
 @example(el.PointLineContact)

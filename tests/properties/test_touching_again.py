@@ -118,7 +118,7 @@ def test_a_run_is_continued_digit_for_digit(name, seed, method, share, tmp_path)
 @pytest.mark.parametrize("method", ["auto", "radau"])
 @pytest.mark.parametrize(("name", "seed", "parameter"), [("chain", 3, "mu"), ("heap", 4, "restitution")])
 def test_many_runs_are_single_runs(name, seed, parameter, method) -> None:
-    values = [0.05, 0.35, 0.2, 0.15, 0.3, 0.25, 0.02, 0.12, 0.4, 0.08]
+    values = [0.05, 0.35, 0.2, 0.15, 0.3, 0.25, 0.45, 0.12, 0.4, 0.1]
     options = {"steps": 20, "method": method, "tolerance": 1e-6, "velocities": START[name]}
     runs = kp.run_many(BUILT[name](seed), {parameter: values}, "all", END, workers=2, **options)
     assert runs.ok.all(), runs.reasons

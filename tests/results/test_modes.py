@@ -116,6 +116,22 @@ def test_impacts_take_the_energy_that_is_lost(bounced):
     assert not belt().simulate(0.5).impacts
 
 
+def test_a_known_impulse_is_an_impact_even_of_a_free_body(tmp_path):
+    m = kp.Mechanism("puck")
+    m.impulse("blow", m.body("puck", 2.0, 1.0, at=(0, 0)), 0.3, force=(4.0, 0), on=(0, 0.5))
+    result = m.simulate(1.0)
+    (impact,) = result.impacts
+    assert (impact.t, impact.elements, impact.impulses, impact.lost) == (
+        pytest.approx(0.3, abs=1e-12),
+        ["blow"],
+        {},
+        0.0,
+    )
+    assert kp.Result.load(result.save(tmp_path / "puck.nc")).impacts == [impact]
+    assert result.array("puck.vx")[-1] == pytest.approx(2.0) and result.array("puck.omega")[-1] == pytest.approx(-2.0)
+    assert [line for line in result.plot("puck.vx").axes[0].lines if line.get_label() == "impulses"]
+
+
 def test_a_notebook_shows_impulses(bounced, dragged):
     html = bounced.events._repr_html_()
     assert "<th>impulses</th><th>energy lost</th>" in html and f"<td>floor.gap {-13.2883:.6g}" in html

@@ -210,7 +210,7 @@ class Stribeck(FrictionLaw):
 class LuGre(FrictionLaw):
     """LuGre's law (Canudas de Wit and others, 1995): bristles of a ``stiffness`` that bend, slip and are damped.
 
-    Their deflection z follows z' = v - s0 |v| z / (N g(v)) with Stribeck's curve g(v) = mu_k + (mu_s - mu_k)
+    Their deflection z follows z' = v - s0 abs(v) z / (N g(v)) with Stribeck's curve g(v) = mu_k + (mu_s - mu_k)
     exp(-(v/v_s)^2); the friction is s0 z + s1 z' + s2 v, s0 being ``stiffness``, s1 ``damping``, s2 ``viscous``. The
     energy of the bristles, s0 z^2/2, is counted. ``speed`` is v_s.
     """

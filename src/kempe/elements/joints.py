@@ -127,8 +127,11 @@ class Revolute(Touching, Joint):
     def slid(self, x: Any) -> Any:
         return x.radius * relative_angle(x.i, x.j)
 
+    def here(self, x: Any) -> dict[str, Any]:
+        return {"place": relative_angle(x.i, x.j)}
+
     def held(self, x: Any, place: Any) -> Any:
-        return x.radius * angle_beyond(x.i, x.j, place / x.radius)
+        return x.radius * angle_beyond(x.i, x.j, place)
 
     def pressed(self, x: Any) -> Any:
         return length_of(x.lam["x"], x.lam["y"])

@@ -12,8 +12,8 @@ import numpy as np
 
 from kempe.errors import ModelError
 
-#: So many impulses of an event stand in a table.
-MOST = 4
+#: So many impulses of an event stand in a table, without those that are rounding beside the largest.
+MOST, ROUNDING = 4, 1e-12
 #: Coordinate, rate and acceleration of each column of a motion.
 Columns = Sequence[tuple[str, str, str]]
 
@@ -77,9 +77,9 @@ class Events(list[Event]):
 class SwitchEvent(Event):
     """A switch met on the way: which element, into which mode, and the state behind it.
 
-    Where velocities jump, ``impulses`` are those of all constraint rows at that instant (as multipliers: a row exerts
-    -Phi_q^T times its own), and ``lost`` is the energy they took; both stand with every switch of the instant but for
-    ``lost``, which stands with its first.
+    Where velocities jump (``struck``), ``impulses`` are those of all constraint rows at that instant (as multipliers: a
+    row exerts -Phi_q^T times its own), and ``lost`` is the energy they took; both stand with every switch of the
+    instant but for ``lost``, which stands with its first.
     """
 
     kind: str = "switch"
@@ -87,6 +87,7 @@ class SwitchEvent(Event):
     mode: str
     impulses: dict[str, float] = field(default_factory=dict)
     lost: float = 0.0
+    struck: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def impacts(events: Sequence[Event]) -> list[Impact]:
     """The impacts among events, in order; several at one instant that follow each other are several."""
     found: list[Impact] = []
     for event in events:
-        if not isinstance(event, SwitchEvent) or not event.impulses:
+        if not isinstance(event, SwitchEvent) or not event.struck:
             continue
         if found and found[-1].t == event.t and found[-1].impulses == event.impulses:
             found[-1].elements.append(event.element)
@@ -116,8 +117,9 @@ def hit_of(event: Event) -> tuple[str, str]:
     """The impulses of an event, its own first, and the energy lost, as a table shows them."""
     if not isinstance(event, SwitchEvent) or not event.impulses:
         return "", ""
-    own = f"{event.element}."
-    order = sorted(event.impulses.items(), key=lambda item: (not item[0].startswith(own), -abs(item[1])))
+    own, least = f"{event.element}.", ROUNDING * max(map(abs, event.impulses.values()))
+    felt = [(row, p) for row, p in event.impulses.items() if abs(p) > least]
+    order = sorted(felt, key=lambda item: (not item[0].startswith(own), -abs(item[1])))
     more = f" and {len(order) - MOST} more" if len(order) > MOST else ""
     return ", ".join(f"{row} {p:.6g}" for row, p in order[:MOST]) + more, f"{event.lost:.6g}" if event.lost else ""
 

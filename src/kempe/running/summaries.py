@@ -10,10 +10,13 @@ import numpy as np
 
 from kempe.analysis import Equilibrium, Linearised, Modes, Runs
 from kempe.results import Result
+from kempe.results.modes import modes_of
 from kempe.running.entries import Run
 
 #: So many quantities of a motion are told where none were asked for.
 TOLD = 12
+#: And so many of its events.
+EVENTS = 30
 
 
 def row_of(run: Run) -> dict[str, Any]:
@@ -42,6 +45,8 @@ def data_of(found: Any) -> dict[str, Any]:
             "message": found.message,
             "points": len(found),
             "events": [event.message for event in found.events],
+            "impacts": [vars(impact) for impact in found.impacts],
+            "sticks": {name: found.intervals(name) for name in found.first_modes if "stick" in modes_of(found, name)},
             "start": start_of(found),
             "energy_error": imbalance(found),
             "stats": found.stats,
@@ -98,7 +103,9 @@ def lines_of(run: Run, plots: Sequence[str] = ()) -> list[str]:
     if isinstance(found, Result):
         first = f"{run.name}: {found.status}, {len(found)} points; {found.message}"
         start = [f"  at the start: {start_of(found)}"] if start_of(found) else []
-        events = [f"  {event.message}" for event in found.events]
+        events = [f"  {event.message}" for event in found.events[:EVENTS]]
+        more = len(found.events) - len(events)
+        events += [f"  and {more} more events (--json has them all)"] if more else []
         error = imbalance(found)
         energy = [] if error is None else [f"  energy: out of balance by at most {error:.2g} of the largest energy"]
         lines = [first, *start, *events, *energy, *_ranges(found, plots)]

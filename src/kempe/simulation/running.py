@@ -73,6 +73,7 @@ class Record:
                     mode=mode,
                     impulses=impulses,
                     lost=float(log.lost[k]),
+                    struck=bool(impulses) or switch.kick is not None,
                     columns=system.names,
                     q=state[:n].copy(),
                     v=state[n : 2 * n].copy(),

@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kempe.solvers.choice import Choice, new_choice
+from kempe.solvers.channels import Choice, new_choice
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints, Real
 from kempe.solvers.jit import PLAIN, _numbers, compiled
 from kempe.solvers.motion import Equations, State, Work, beside, new_state

@@ -17,15 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.choice import (
-    BACKWARD,
-    DRIVEN,
-    FORWARD,
-    HELD,
-    OUT,
-    find,
-    reduce,
-)
+from kempe.solvers.channels import BACKWARD, DRIVEN, FORWARD, HELD, OUT, reduce
+from kempe.solvers.choice import find
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
@@ -46,10 +39,14 @@ from kempe.solvers.motion import (
 )
 from kempe.solvers.program import run
 
+#: Impacts that are no faster than this many times one that is over are over too.
+ALIKE = 10.0
 #: So many rounds at one instant; the impacts of all further ones are plastic, and all that touches takes part.
 PATIENT, ROUNDS = 200, 260
 #: A gap is closed within this share of its size, a velocity is zero within this share of the motion.
 NEAR, REST = 1e-11, 1e-11
+#: Impulses below this share of the largest are rounding.
+NOTHING = 1e-15
 #: Heights below this share of a gap's size are lost in the rounding of positions.
 UNSEEN = 1e-15
 #: So many changes of sliding directions in a round, per channel.
@@ -106,6 +103,7 @@ def _take_part(eq: Equations, wk: Work, course: Course, late: int) -> int:
 def _begin_round(eq, wk, course, late):
     """Rates of all channels before a round, and how approaching gaps are to leave."""
     choice, touches, v = course.choice, eq.touches, course.now.v
+    choice.glued = 1
     for c in range(choice.count):
         at, row, total = touches.at[choice.touch[c]], choice.row[c], -wk.out[eq.n + eq.m + choice.row[c]]
         for i in range(eq.n):
@@ -118,7 +116,10 @@ def _begin_round(eq, wk, course, late):
         bounce, e = wk.touch[at + RESTITUTION], choice.touch[c]
         if choice.is_normal[c] > 0:  # the next flight is e^2 times as high as the one before, which was u T / 4
             height = 0.25 * bounce**2 * abs(total) * course.watch.interval[touches.gap_guard[e]]
-            if choice.plastic[e] > 0 or late > 0 or height < UNSEEN * eq.row_scale[row]:
+            over = choice.plastic[e] > 0 or (bounce > 0.0 and height < UNSEEN * eq.row_scale[row])
+            if choice.rate[c] < 0.0 and not over:
+                choice.glued = 0
+            if over or late > 0:
                 bounce = 0.0
         choice.bounce[c] = bounce
     for k in range(eq.n + eq.m):
@@ -132,7 +133,10 @@ def _let(choice, c, state):
 
 @compiled
 def _aim_normal(choice, c, half, left, jammed):
-    """What a gap may do in the next piece of the path, and what it is led to."""
+    """What a gap may do in the next piece of the path, and what it is led to.
+
+    Where the flights of all that approaches are over, what rests stays at rest: it would only pass them on.
+    """
     choice.at_rest[c] = 1
     if choice.before[c] < 0.0 and half > 0:
         if jammed:
@@ -149,6 +153,10 @@ def _aim_normal(choice, c, half, left, jammed):
             choice.lead[c] = (-choice.bounce[c] * choice.before[c] - choice.rate[c]) / left
     elif choice.rate[c] > 0.0:
         _let(choice, c, OUT)
+    elif choice.glued > 0 and half > 0:
+        _let(choice, c, HELD)
+        choice.state[c] = HELD
+        return
     if choice.allowed[c] == 0:
         _let(choice, c, HELD)
         _let(choice, c, OUT)
@@ -265,10 +273,12 @@ def _follow_path(eq: Equations, wk: Work, course: Course, half: int) -> int:
 def _add_up(eq, wk, course):
     """Velocities, impulses and energy behind a round."""
     choice, now, n, m = course.choice, course.now, eq.n, eq.m
-    lost, supplied = 0.0, 0.0
+    lost, supplied, largest = 0.0, 0.0, 0.0
+    for c in range(choice.count):
+        largest = max(largest, abs(choice.total[c]) * choice.unit[c])
     for c in range(choice.count):
         total, row = choice.total[c], choice.row[c]
-        if total == 0.0:
+        if abs(total) * choice.unit[c] <= NOTHING * largest:  # what only lies there is not hit
             continue
         choice.impulse[row] += total
         if choice.is_normal[c] > 0:
@@ -366,12 +376,29 @@ def _answered(choice, i):
 
 
 @piece
+def _end_together(eq: Equations, wk: Work, course: Course) -> int:
+    """What comes to rest brings to rest what touches with it and is no faster: they would throw each other for ever."""
+    touches, choice, fastest = eq.touches, course.choice, 0.0
+    touch_values(eq, wk, course.now)
+    for e in range(touches.element.shape[0]):
+        if choice.plastic[e] > 0:
+            fastest = max(fastest, abs(wk.touch[touches.at[e] + APPROACH]) / eq.row_scale[touches.normal[e]])
+    for e in range(touches.element.shape[0]):
+        if fastest == 0.0 or touches.normal[e] < 0 or not touches_now(eq, wk, course, e):
+            continue
+        if abs(wk.touch[touches.at[e] + APPROACH]) <= ALIKE * fastest * eq.row_scale[touches.normal[e]]:
+            choice.plastic[e] = 1
+    return 1
+
+
+@piece
 def strike(eq: Equations, wk: Work, course: Course, kicked: int) -> int:
     """All impacts of this instant: known impulses first, then what approaches, round by round."""
     if kicked > 0:
         code = _kick(eq, wk, course)
         if code != REACHED:
             return code
+    _end_together(eq, wk, course)
     for number in range(ROUNDS):
         late = int(number >= PATIENT)
         if _take_part(eq, wk, course, late) == 0:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.choice import BACKWARD, FORWARD, HELD, LEAST_SHARE, OUT, find, loads, prefer, reduce, weakest
+from kempe.solvers.channels import BACKWARD, FORWARD, HELD, OUT, loads, reduce
+from kempe.solvers.choice import LEAST_SHARE, find, prefer, weakest
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course, refinements
 from kempe.solvers.impact import UNSEEN, slow, strike, touch_values, touches_now
 from kempe.solvers.jit import compiled, piece

@@ -329,7 +329,7 @@ def _name_events(panels: Sequence[Axes], result: Result, shaded: set[str]) -> No
     few = len(events(result)) <= NAMED
     for axes in panels:
         for event in events(result):
-            if few or not (getattr(event, "element", "") in shaded or getattr(event, "impulses", {})):
+            if few or not (getattr(event, "element", "") in shaded or getattr(event, "struck", False)):
                 axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8 if few else 0.3, zorder=1)
     if few:
         _write_above(

@@ -143,7 +143,8 @@ class Take:
 def _event(event: Any) -> dict[str, Any]:
     told = {"t": event.t, "kind": event.kind, "message": event.message, "element": getattr(event, "element", "")}
     impulses, lost = hit_of(event)
-    return told | ({"impulses": impulses} if impulses else {}) | ({"lost": lost} if lost else {})
+    told |= {"impulses": impulses} if impulses else {}
+    return told | {key: value for key, value in (("struck", getattr(event, "struck", False)), ("lost", lost)) if value}
 
 
 def _met(result: Result) -> dict[str, Any]:

@@ -76,12 +76,16 @@ def shade(axes: Axes, result: Result, hues: Mapping[str, str]) -> list[str]:
 
 
 def sizes(impacts: Sequence[Impact]) -> np.ndarray:
-    """How large impacts are beside the largest: by the impulses of what collided, or by all where it has none."""
+    """How large impacts are beside the largest: by the impulses of what collided, or by all where it has none.
+
+    A known impulse that no joint feels counts as large.
+    """
     found = []
     for impact in impacts:
         own = [p for row, p in impact.impulses.items() if any(row.startswith(f"{e}.") for e in impact.elements)]
-        found.append(float(np.abs(own or list(impact.impulses.values())).max()))
-    return np.array(found) / max(found, default=1.0)
+        found.append(max((abs(p) for p in own or impact.impulses.values()), default=np.nan))
+    largest = np.nanmax([*found, 0.0]) or 1.0
+    return np.nan_to_num(np.array(found) / largest, nan=1.0)
 
 
 def mark_impulses(axes: Axes, impacts: Sequence[Impact]) -> None:

@@ -31,7 +31,7 @@ class Player {
     byId("marks").replaceChildren(...run.events.map((event) => {
       const share = nearest(this.t, event.t) / last
       return make("span", {style: `left: calc(8px + (100% - 16px) * ${share})`, "data-event": event.t,
-        ...(event.impulses ? {class: "hit"} : {}), onclick: () => this.at(event.t),
+        ...(event.struck ? {class: "hit"} : {}), onclick: () => this.at(event.t),
         onpointermove: (e) => tip.show(e, [[null, `t = ${short(event.t)}`], [null, event.message],
           ...(event.impulses ? [[null, `impulses: ${event.impulses}`]] : [])]),
         onpointerleave: tip.hide})

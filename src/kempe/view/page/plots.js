@@ -150,7 +150,7 @@ class Plot {
   /** The events: lines where the axis is time, crosses on the curves elsewhere. Of many only those not seen anyway. */
   flags() {
     const {t} = report.run, holders = this.holders(), few = report.run.events.length <= NAMED
-    const events = report.run.events.filter((event) => few || this.x != "t" || !(event.impulses || holders.has(event.element)))
+    const events = report.run.events.filter((event) => few || this.x != "t" || !(event.struck || holders.has(event.element)))
     if (this.x == "t")
       return events.flatMap((event) => [stroke("path", {class: "event", "data-event": event.t, d: `M${this.px(event.t)} ${EDGE.top}V${HEIGHT - EDGE.bottom}`}),
         stroke("path", {class: "flag", d: `M${this.px(event.t) - 4} ${EDGE.top - 8}h8l-4 7Z`})])
