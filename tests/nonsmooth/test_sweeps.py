@@ -37,7 +37,7 @@ def test_the_share_is_a_fair_one():
 
 def test_a_wrong_motion_is_found():
     """A motion off by a hundredth does not pass for an agreement."""
-    plan = draw(COLLIDE[1])
+    plan = draw(RUB[3])
     true, result = truth(plan), simulated(plan)
     q = np.column_stack([result.array(name) for name in coordinates(plan)])
     off, last = compared(q, true)
