@@ -64,6 +64,13 @@ def findings(machine: Machine, t: np.ndarray, series: dict[str, np.ndarray]) -> 
             f"among them of '{system.elements[k].name}': rigid bodies with this friction do not decide which; the one "
             "with the least forces was taken"
         )
+    if course.choice.paradox:
+        k = machine.system.dynamics.hybrid[machine.eq.touches.element[course.choice.paradox_touch]]
+        told.append(
+            f"at t = {course.choice.paradox_at:.10g} '{machine.system.elements[k].name}' opened where its friction all "
+            "but takes back what its normal force does (Painleve's paradox): rigid bodies hardly determine the force "
+            "there, nor what comes behind"
+        )
     return told
 
 

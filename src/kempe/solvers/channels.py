@@ -108,6 +108,9 @@ class Choice(Frame):
     several: Count  # how often more than one state was admissible
     several_at: Real  # when that was first so
     several_touch: Count  # and of what
+    paradox: Count  # 1 where a contact opened next to Painleve's paradox: when, and which
+    paradox_at: Real
+    paradox_touch: Count
     lost: Real  # energy lost in the impacts of this instant
     struck: Count  # 1 where velocities jumped at this instant
 

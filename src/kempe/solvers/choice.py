@@ -389,10 +389,14 @@ def prefer(eq: Equations, wk: Work, choice: Choice) -> int:
 
 
 @piece
-def weakest(eq: Equations, wk: Work, choice: Choice) -> int:
-    """The touching element next to whose present state forces are not determined, or -1 where they all are."""
+def weakest(eq: Equations, wk: Work, choice: Choice, least: float) -> int:
+    """The sliding element whose friction all but takes back what its normal force does to it, or -1 where none does."""
     solve_state(eq, wk, choice)
-    found, least = -1, 1e-3
+    for c in range(choice.count):  # (on the side of forces that press)
+        if choice.is_normal[c] > 0 and choice.lam[c] >= 0.0:
+            choice.lam[c] = -1e-30
+    loads(eq, wk, choice)
+    found = -1
     for c in range(choice.count):
         if choice.state[c] in (FORWARD, BACKWARD):
             n = choice.normal_of[choice.touch[c]]

@@ -32,6 +32,9 @@ from kempe.solvers.program import run
 
 #: How much softer what touches is than joints are, where both hold the same thing: so its shares decide.
 SOFTER = 1e4
+#: Shares of its own effect that a normal force keeps where the friction it makes is counted in: next to nothing is a
+#: force that is not determined (Painleve's paradox), little is next to that.
+NEARLY_NOTHING, LITTLE = 1e-3, 0.05
 #: What a guard may be below zero, in units of the motion, until it has been clear of it.
 SLACK = 1e-12
 
@@ -98,6 +101,7 @@ def _options(eq, wk, course):
             _let(choice, c, HELD)
             _let(choice, c, FORWARD)
             _let(choice, c, BACKWARD)
+            choice.state[c] = HELD  # (at rest it sticks if it can)
         else:
             choice.at_rest[c] = 0
             choice.state[c] = FORWARD if slip > 0.0 else BACKWARD
@@ -242,6 +246,18 @@ def _enter(eq: Equations, wk: Work, course: Course) -> int:
     return 1
 
 
+@compiled
+def _note_paradox(eq, wk, course):
+    """Note down where a sliding contact opens because its friction all but takes back what its normal force does."""
+    choice, opens = course.choice, False
+    for e in range(choice.parts.shape[0]):
+        opens |= choice.parts[e] > 0 and eq.touches.stick[e] >= 0 and choice.mode[e] != eq.touches.closed[e]
+    if opens:
+        e = weakest(eq, wk, choice, LITTLE)
+        if e >= 0 and choice.parts[e] > 0:
+            choice.paradox, choice.paradox_at, choice.paradox_touch = 1, course.now.t, e
+
+
 @piece
 def choose(eq: Equations, wk: Work, course: Course) -> int:
     """Choose and enter the modes of all that touches."""
@@ -253,6 +269,7 @@ def choose(eq: Equations, wk: Work, course: Course) -> int:
     _without(eq, wk, course)
     touch_values(eq, wk, course.now)
     _options(eq, wk, course)
+    _note_paradox(eq, wk, course)
     _weigh(eq, wk, course)
     if find(eq, wk, choice) == 0:
         return INADMISSIBLE
@@ -302,6 +319,6 @@ def undetermined(eq: Equations, wk: Work, course: Course) -> int:
     _options(eq, wk, course)
     for e in range(choice.mode.shape[0]):
         wk.x[eq.touches.mode_at[e]] = choice.mode[e]
-    found = weakest(eq, wk, choice)
+    found = weakest(eq, wk, choice, NEARLY_NOTHING)
     set_rows(eq, wk)
     return found
