@@ -90,7 +90,7 @@ class Table(Field):
             columns += [left, np.full(len(left), self._limit(axis, 0)), np.full(len(left), self._limit(axis, 1))]
         return np.column_stack([*columns, self.coefficients[tuple(k for k, _ in found)]])
 
-    def limits(self) -> np.ndarray:
+    def ends(self) -> np.ndarray:
         """Per axis where the data begin and end; what repeats has no end."""
         return np.array([[self._limit(axis, 0), self._limit(axis, 1)] for axis in self.axes])
 

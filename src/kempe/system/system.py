@@ -191,7 +191,7 @@ class System:
             "first_number": np.cumsum([0, *(t.coefficients.size for t in tables)]).astype(_INT),
             "breaks": np.concatenate([_NONE, *(axis.breaks for axis in axes)]),
             "periods": np.array([axis.period for axis in axes], dtype=float),
-            "limits": np.vstack([np.zeros((0, 2)), *(t.limits() for t in tables)]),
+            "limits": np.vstack([np.zeros((0, 2)), *(t.ends() for t in tables)]),
             "coefficients": np.concatenate([_NONE, *(t.coefficients.ravel() for t in tables)]),
             "arguments": self._program("arguments", using, outputs, counts[-1]),
             "levels": max((self.families[k].levels for k in using), default=0),
