@@ -152,7 +152,7 @@ def layout_of(tables: list[Table], slots: list[int], factor: float) -> Layout:
         first_break=np.cumsum([0, *(len(t.axes[0].breaks) for t in tables)]).astype(np.int64),
         first_number=np.cumsum([0, *(t.coefficients.size for t in tables)]).astype(np.int64),
         breaks=np.concatenate([t.axes[0].breaks for t in tables]),
-        limits=np.vstack([t.limits() for t in tables]),
+        limits=np.vstack([t.ends() for t in tables]),
         coefficients=np.concatenate([t.coefficients.ravel() for t in tables]),
         levels=1,
         late=0,

@@ -382,8 +382,8 @@ class Machine:
         """Put the compliances of the rows in force into the linear system."""
         on = self.system.in_force(self.wk.x)
         n = self.eq.n
-        self.eq.shift[n:] = np.where(on, -self.eq.compliance * self.eq.share, -self.eq.flexible)
-        self.eq.step_shift[n:] = np.where(on, -self.eq.step_compliance * self.eq.share, -self.eq.flexible)
+        self.eq.shift[n:] = np.where(on, -self.eq.compliance, -self.eq.flexible)
+        self.eq.step_shift[n:] = np.where(on, -self.eq.step_compliance, -self.eq.flexible)
 
     # --- going on ----------------------------------------------------------------------------------------------------
 

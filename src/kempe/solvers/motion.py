@@ -27,6 +27,8 @@ from kempe.solvers.program import (
 
 #: Shift of the multiplier block, as a fraction of Phi_q M^-1 Phi_q^T.
 SHIFT = 1e-11
+#: The most that rows which share what they hold are softened to, as such a fraction.
+SOFTEST = 1e-6
 
 
 #: A switch behind which nothing is known: the run ends there, whatever else is due.
@@ -542,8 +544,12 @@ def set_rows(eq: Equations, wk: Work) -> int:
         k = h.row[c]
         on = (h.row_modes[c] >> int(wk.x[h.row_mode_at[c]])) & 1
         wk.x[h.row_at[c]] = on
-        eq.shift[n + k] = -eq.compliance[k] * eq.share[k] if on > 0 else -eq.flexible[k]
-        eq.step_shift[n + k] = -eq.step_compliance[k] * eq.share[k] if on > 0 else -eq.flexible[k]
+        # (as soft as refinement can take out again)
+        softest = SOFTEST * eq.flexible[k]
+        soft = min(eq.compliance[k] * eq.share[k], max(eq.compliance[k], softest))
+        step_soft = min(eq.step_compliance[k] * eq.share[k], max(eq.step_compliance[k], softest))
+        eq.shift[n + k] = -soft if on > 0 else -eq.flexible[k]
+        eq.step_shift[n + k] = -step_soft if on > 0 else -eq.flexible[k]
     return 1
 
 
