@@ -432,10 +432,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
     ),
     (
         'm.bump_stop("b", slider.x, 1.0)',
-        [
-            "bump stop 'b': stiffness must be given",
-            "it takes name, quantity, limit, stiffness, damping, exponent, side",
-        ],
+        ["bump stop 'b': stiffness must be given, or contact= with a contact law"],
     ),
     ('m.bump_stop("b", slider.x, 1.0, 0.0)', ["bump stop 'b': stiffness must be above zero, not 0.0"]),
     (
@@ -506,7 +503,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
     ),
     (
         'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001)',
-        ["revolute 'P': there is no clearance=; did you mean backlash=?"],
+        ["revolute 'P': a joint with clearance= has a contact law: give contact=kp.LankaraniNikravesh(...), say"],
     ),
     (
         'm.revolute("P", crank, rod, at=(0, 0), backlash=-0.001)',

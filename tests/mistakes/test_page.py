@@ -59,7 +59,7 @@ IN_PYTHON = [
     ("A choice by `if` in a function", 'm.user_force("u", lambda b: (0, 0, -1 if b.omega > 0 else 1), crank)'),
     ("A misspelt name", 'm["crnak"]'),
     ("Friction without a lever", 'm.revolute("P", crank, rod, at=(0, 0), friction=0.3)'),
-    ("A word of another program, again", 'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001)'),
+    ("A clearance without a contact law", 'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001)'),
     ("Coefficients the wrong way round", "kp.Coulomb(0.3, 0.2)"),
     ("A contact that would gain energy", 'm.point_line_contact("c", ground, slider, restitution=1.5)'),
     ("What is legal and hardly meant, by `check()`", ODD),

@@ -2,6 +2,22 @@
 
 from kempe.elements.backlash import LooseRevolute, LooseTranslational, loose_guide
 from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, check_name, trace
+from kempe.elements.clearance import ClearanceRevolute
+from kempe.elements.contact_laws import (
+    CONTACT_LAWS,
+    ContactLaw,
+    ElasticFoundation,
+    Flores,
+    Gonthier,
+    Hertz,
+    HuntCrossley,
+    Hybrid,
+    KelvinVoigt,
+    LankaraniNikravesh,
+    PrintedHybrid,
+    contact_modulus,
+    hertz_stiffness,
+)
 from kempe.elements.contacts import CircleContact, CircleLineContact, PointLineContact, Stop
 from kempe.elements.curves import CamFlat, CamRoller, Curve, CurveContact, PointOnCurve, curve, curve_through, polar
 from kempe.elements.drivers import Driver, PointDriver
@@ -67,6 +83,7 @@ from kempe.elements.parts import (
     PointMass,
 )
 from kempe.elements.quantities import Quantity, angle, distance
+from kempe.elements.restitution import loss_of, restitution_of
 from kempe.elements.rubbing import Friction
 from kempe.elements.stops import BumpStop
 from kempe.elements.tables import Table, table
@@ -74,6 +91,7 @@ from kempe.elements.touching import Touch, Touching
 from kempe.elements.user import AngleCoordinate, UserConstraint, UserForce
 
 __all__ = [
+    "CONTACT_LAWS",
     "LAWS",
     "AngleCoordinate",
     "Bar",
@@ -86,26 +104,36 @@ __all__ = [
     "Carrier",
     "CircleContact",
     "CircleLineContact",
+    "ClearanceRevolute",
     "Component",
+    "ContactLaw",
     "Coordinate",
     "Coulomb",
     "Coupler",
     "Curve",
     "CurveContact",
     "Driver",
+    "ElasticFoundation",
     "Element",
     "Event",
     "Field",
+    "Flores",
     "Force",
     "Friction",
     "FrictionLaw",
     "Gear",
+    "Gonthier",
     "Gravity",
     "Ground",
+    "Hertz",
+    "HuntCrossley",
+    "Hybrid",
     "Impulse",
     "Inertia",
     "Joint",
+    "KelvinVoigt",
     "KernelSource",
+    "LankaraniNikravesh",
     "Law",
     "Link",
     "Load",
@@ -123,6 +151,7 @@ __all__ = [
     "PointLineContact",
     "PointMass",
     "PointOnCurve",
+    "PrintedHybrid",
     "Quantity",
     "RackAndPinion",
     "Revolute",
@@ -148,6 +177,7 @@ __all__ = [
     "check_name",
     "constant_acceleration",
     "constant_speed",
+    "contact_modulus",
     "curve",
     "curve_through",
     "cycloidal",
@@ -155,7 +185,9 @@ __all__ = [
     "evaluate",
     "harmonic",
     "harmonic_rise",
+    "hertz_stiffness",
     "loose_guide",
+    "loss_of",
     "number",
     "parameters_in",
     "plain_array",
@@ -163,6 +195,7 @@ __all__ = [
     "polar",
     "polynomial345",
     "positive",
+    "restitution_of",
     "shown",
     "spline",
     "table",

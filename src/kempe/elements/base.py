@@ -56,6 +56,17 @@ class Switch:
     limit: str | None = None
 
 
+@dataclass(frozen=True)
+class Followed:
+    """What is followed along a motion while an element is out of its first mode, and told where it comes back to it.
+
+    ``largest`` are values of which the largest is told, ``total`` rates of which the integral is.
+    """
+
+    largest: Mapping[str, Any] = field(default_factory=dict)
+    total: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Limit(NamedTuple):
     """What must not fall below zero, whatever the parameters become; and what is said, and shown, where it does."""
 
@@ -280,7 +291,8 @@ class Element(Sealed):
     - ``phi(x)``: constraint equations, named one by one in ``rows``;
     - ``kinetic(x)``: kinetic energy, or ``mass(x)``: the mass matrix M on the coordinates of ``parts()``, in their
       order, where it is known and large (the kinetic energy is then v^T M v / 2);
-    - ``weight(x)`` and ``potential(x)``: potential energy, of gravity and elastic; their forces are derived;
+    - ``weight(x)`` and ``potential(x)``: potential energy, of gravity and elastic; their forces are derived, unless
+      ``restoring(x)`` states that of the elastic energy;
     - ``damping(x)`` and ``force(x)``: generalised forces on its coordinates, those that dissipate and all others;
     - ``outputs(x)``: what results show under the element's name (the length and the tension of a spring).
 
@@ -358,6 +370,10 @@ class Element(Sealed):
         """The elastic energy."""
         return 0.0
 
+    def restoring(self, x: Any) -> Any:
+        """The generalised force of the elastic energy, where it is better said than derived; None: it is derived."""
+        return None
+
     def damping(self, x: Any) -> Any:
         """The generalised force that dissipates, on the coordinates of ``parts()``, in their order."""
         return 0.0
@@ -385,6 +401,10 @@ class Element(Sealed):
     def first_mode(self, x: Any) -> Any:
         """The number of the mode at the start of a motion."""
         return 0.0
+
+    def followed(self, x: Any) -> Followed:
+        """What is followed along a motion while it is out of its first mode."""
+        return Followed()
 
     def touch(self, x: Any) -> Any:
         """How it touches, for an element whose modes are chosen together with others (``elements.touching``)."""
@@ -627,8 +647,8 @@ def trace(element: Element) -> None:
         element.phi(view)
     if element.has_inertia and element.mass(view) is None:
         element.kinetic(view)
-    equations = (element.weight, element.potential, element.damping, element.force, element.outputs, element.switches)
-    for equation in equations:
+    e = element
+    for equation in (e.weight, e.potential, e.restoring, e.damping, e.force, e.outputs, e.switches, e.followed):
         equation(view)
     check_switches(element, element.switches(view))
     if key is not None:

@@ -21,8 +21,8 @@ from kempe.elements.joints import attach
 from kempe.elements.numbers import Number, evaluate, not_negative, number, plain_array, shown, unless_zero
 from kempe.elements.parts import Coordinate, Marker, as_carrier
 from kempe.elements.planar import Placed, column, cross, perpendicular
+from kempe.elements.pressing import Pressing, pushing
 from kempe.elements.quantities import as_marker
-from kempe.elements.stops import OneSided
 from kempe.elements.tables import table
 from kempe.elements.touching import Restitution
 from kempe.errors import ModelError
@@ -352,11 +352,12 @@ class CamFlat(Contact):
         return [ca.dot(x.follower.n, position - x.follower.r), self.facing(x)]
 
 
-class CurveContact(OneSided, Contact):
+class CurveContact(Pressing, Contact):
     """A point or a roller of j that a curve of i pushes away: force k d^n + c d', d being how deep it is inside.
 
     Outside is to the right of the direction in which the curve is run through. Without ``radius`` it is a point. The
-    contact never pulls; it opens and closes as that of a bump stop does.
+    contact never pulls; it opens and closes as that of a bump stop does. ``contact`` is a contact law in the place of
+    the spring and the damper.
     """
 
     rows = ("tangent",)
@@ -368,16 +369,17 @@ class CurveContact(OneSided, Contact):
         j: Any,
         *,
         curve: Any,
-        stiffness: Any,
-        damping: Any = 0.0,
-        exponent: Any = 1.0,
+        stiffness: Any = None,
+        damping: Any = None,
+        exponent: Any = None,
         radius: Any = 0.0,
         on_j: Any = None,
         start: Any = None,
+        contact: Any = None,
     ) -> None:
         what = f"curve contact '{name}'"
         base, follower = _on_curve(what, i, j, on_j)
-        fields = self.pushing(what, stiffness, damping, exponent)
+        fields = self._pressing(what, pushing(what, contact, None, stiffness, damping, exponent))
         fields["radius"] = unless_zero(not_negative(radius, f"{what}: radius"))
         Contact.__init__(self, name, what, base, curve, follower, start, **fields)
 

@@ -6,48 +6,27 @@ sliding velocity alone, or, in LuGre's law, on the deflection of bristles too. T
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Hashable, Iterable
-from types import SimpleNamespace
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import casadi as ca
 
-from kempe.calling import suggestion
-from kempe.elements.base import Field, Limit, Source
-from kempe.elements.numbers import Number, evaluate, not_negative, positive, shown, unit_hint, unless_zero, vector
+from kempe.elements.base import Limit, Source
+from kempe.elements.laws import NumberedLaw, refuse_other
+from kempe.elements.numbers import Number, evaluate, not_negative, positive, unless_zero, vector
 from kempe.errors import ModelError
 
 #: Numbers of laws that must not vanish.
 SCALES = ("stribeck", "speed", "smooth", "stiffness", "first", "second")
 
 
-class FrictionLaw(Field):
-    """A law of friction with its numbers; those that are None have no term in the equations."""
+class FrictionLaw(NumberedLaw):
+    """A law of friction."""
 
     #: Whether it sticks: surfaces at rest hold exactly, by a constraint.
     sticks: ClassVar[bool] = False
     #: Whether it has bristles, whose deflection is a state.
     bristles: ClassVar[bool] = False
-
-    def __init__(self, **numbers: Number | None) -> None:
-        self.numbers = numbers
-
-    @classmethod
-    def word(cls) -> str:
-        """What a file calls it."""
-        return next(word for word, law in LAWS.items() if law is cls)
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The arguments it is made with again."""
-        return {key: value for key, value in self.numbers.items() if value is not None}
-
-    def told(self) -> str:
-        return f"the law kp.{type(self).__name__}"
-
-    def data(self) -> Iterable[Number]:
-        return [value for value in self.numbers.values() if value is not None]
 
     def limits(self) -> Iterable[Limit]:
         """No coefficient is below zero, or the static one below the kinetic; scales are above it."""
@@ -64,14 +43,10 @@ class FrictionLaw(Field):
             found.append(Limit(high - low, words, high))
         return found
 
-    def structure(self) -> Hashable:
-        return (type(self), tuple(key for key, value in self.numbers.items() if value is not None))
-
     def symbolic(self, source: Source) -> Any:
-        names = [key for key, value in self.numbers.items() if value is not None]
-        values = dict.fromkeys(self.numbers) | dict(zip(names, source.numbers(list(self.data())), strict=True))
-        law = SimpleNamespace(viscous=None, bristles=self.bristles)
-        vars(law).update(values, share=lambda slip: self.share(law, slip))
+        law = super().symbolic(source)
+        vars(law).setdefault("viscous", None)
+        vars(law).update(bristles=self.bristles, share=lambda slip: self.share(law, slip))
         return law
 
     def share(self, law: Any, slip: Any) -> Any:
@@ -246,21 +221,13 @@ LAWS: dict[str, type[FrictionLaw]] = {
     "stribeck": Stribeck,
     "lugre": LuGre,
 }
+FrictionLaw.words = LAWS
 
 
 def as_friction(value: Any, what: str) -> FrictionLaw | None:
     """A law of friction as it is; a coefficient as Coulomb's; None for none."""
     if value is None or isinstance(value, FrictionLaw):
         return value
-    laws = ", ".join(f"kp.{law.__name__}" for law in LAWS.values())
-    if isinstance(value, type) and issubclass(value, FrictionLaw):
-        takes = ", ".join(inspect.signature(value).parameters)
-        raise ModelError(f"{what}: a law has numbers of its own: write kp.{value.__name__}({takes})")
-    if isinstance(value, str):
-        near = unit_hint(value) or suggestion(value, [*LAWS, *(law.__name__ for law in LAWS.values())])
-        raise ModelError(f"{what} must be a coefficient or a law ({laws}), not {shown(value)}{near}")
-    if isinstance(value, (list, tuple, dict)) or (callable(value) and not isinstance(value, ca.SX)):
-        two = "; two coefficients are kp.Coulomb(kinetic, static)" if isinstance(value, (list, tuple)) else ""
-        raise ModelError(f"{what} must be a coefficient or a law ({laws}), not {shown(value)}{two}")
+    refuse_other(value, what, FrictionLaw, "a coefficient or ")
     coefficient = unless_zero(not_negative(value, what))
     return None if coefficient is None else Coulomb(coefficient)

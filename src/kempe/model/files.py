@@ -335,6 +335,10 @@ class _Builder:
         name, arguments = next(iter(value.items()))
         return el.LAWS[name](**{key: self._pair(item) for key, item in arguments.items()})
 
+    def _contact(self, value: Any) -> Any:
+        name, arguments = next(iter(value.items()))
+        return el.CONTACT_LAWS[name](**{key: self._pair(item) for key, item in arguments.items()})
+
     def _load(self, value: Any) -> Any:
         if not isinstance(value, dict) or "load" not in value:
             return self._law(value)

@@ -108,6 +108,23 @@ def _bouncing(backlash: Any, **given: Any) -> dict[str, Any]:
     return said
 
 
+def _pressing(clearance: Any, contact: Any, **given: Any) -> bool:
+    """Whether a joint has clearance with contact forces; what was said of those needs both."""
+    said = [f"{key}=" for key, value in {"contact": contact, **given}.items() if value is not None]
+    if clearance is None and said:
+        raise ModelError(f"{' and '.join(said)} is for joints with clearance: give clearance= too")
+    if clearance is not None and contact is None:
+        raise ModelError("a joint with clearance= has a contact law: give contact=kp.LankaraniNikravesh(...), say")
+    return clearance is not None
+
+
+def _either(**given: Any) -> None:
+    """What does not go together with clearance."""
+    for key, value in given.items():
+        if value is not None:
+            raise ModelError(f"{key}= does not go with clearance=, where a contact law says how it touches")
+
+
 def verb_of(element: Any) -> str:
     """The builder method of an element class: its name in words, joined by underscores."""
     return kind_of(element).replace(" ", "_")
@@ -300,16 +317,28 @@ class MechanismModel(Model):
         backlash: Any = None,
         restitution: Any = None,
         law: str | None = None,
-    ) -> el.Revolute | el.LooseRevolute:
-        """A pin: a point of i and a point of j coincide, or with ``backlash`` stay as near as that.
+        clearance: Any = None,
+        contact: Any = None,
+        bearing_radius: Any = None,
+    ) -> el.Revolute | el.LooseRevolute | el.ClearanceRevolute:
+        """A pin: a point of i and a point of j coincide, or with ``backlash`` or ``clearance`` stay as near as that.
 
         With ``friction``, a coefficient or a law, a torque mu R F resists turning: R is the pin's ``radius`` and F what
         it bears. With ``backlash``, by which the hole's radius is larger, the pin flies, touches with an impact
         (plastic unless there is a ``restitution``, by ``law`` "newton" or "poisson"), rolls and slides.
+
+        With ``clearance`` instead, the journal of j presses against the bearing of i where it touches, by a contact law
+        (``contact=kp.LankaraniNikravesh(...)``) and with a smooth law of friction; ``bearing_radius`` is needed for
+        friction and for stiffnesses from materials. See :class:`kempe.elements.ClearanceRevolute`.
         """
-        place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction, "radius": radius}
+        place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with _named("revolute", name):
             bouncing = _bouncing(backlash, restitution=restitution, law=law)
+            if _pressing(clearance, contact=contact, bearing_radius=bearing_radius):
+                _either(backlash=backlash, radius=radius)
+                pressing = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius}
+                return Model.add(self, el.ClearanceRevolute(name, i, j, **place, **pressing))
+            place["radius"] = radius
             if backlash is None:
                 return Model.add(self, el.Revolute(name, i, j, **place))
             return Model.add(self, el.LooseRevolute(name, i, j, **place, backlash=backlash, **bouncing))

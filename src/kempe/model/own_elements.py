@@ -99,6 +99,7 @@ def _said(writer: Any, value: Any, what: str) -> Any:
         "quantity": (Quantity, el.Component),
         "law": Law,
         "friction": el.FrictionLaw,
+        "contact": el.ContactLaw,
         "curve": curve,
         "part": (el.Carrier, el.Part, el.Marker),
     }
@@ -215,6 +216,7 @@ _READERS = {
     "measure": lambda builder, said: Measure(builder._quantity(said)),
     "law": lambda builder, said: as_law(builder._law(said), "law"),
     "friction": lambda builder, said: builder._friction(said),
+    "contact": lambda builder, said: builder._contact(said),
     "curve": lambda builder, said: builder._curve(said),
     "element": _element,
     "load": lambda builder, said: el.Load(_element(builder, said)),

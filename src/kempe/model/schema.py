@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
-from kempe.elements import LAWS, motions
+from kempe.elements import CONTACT_LAWS, LAWS, motions
 from kempe.model.analyses import AnalysisSpec, OutputsSpec, Strict
 from kempe.model.mechanism import MechanismModel
 
@@ -34,6 +34,7 @@ ROLES: dict[str, str] = {
     "law": "characteristic",
     "forces": "forces",
     "friction": "friction",
+    "contact": "contact",
     "normal": "load",
     "element": "text",
     "arguments": "arguments",
@@ -148,21 +149,30 @@ def _characteristic(value: Any) -> Any:
 
 
 @cache
-def friction_arguments() -> dict[str, list[str]]:
-    """Law of friction -> the names of its arguments."""
-    return {word: list(inspect.signature(law).parameters) for word, law in LAWS.items()}
+def numbered_arguments(kind: str) -> dict[str, list[str]]:
+    """Law of friction, or of contact -> the names of its arguments."""
+    laws = LAWS if kind == "friction" else CONTACT_LAWS
+    return {word: list(inspect.signature(law).parameters) for word, law in laws.items()}
+
+
+def _numbered(value: Any, kind: str, plain: str = "") -> Any:
+    known = numbered_arguments(kind)
+    if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in known:
+        raise ValueError(f"must be {plain}a law with its numbers: one of {', '.join(known)}")
+    name, arguments = next(iter(value.items()))
+    if not isinstance(arguments, dict) or not set(arguments) <= set(known[name]):
+        raise ValueError(f"{name} takes {', '.join(known[name])}")
+    return {name: {key: _pair(item) for key, item in arguments.items()}}
 
 
 def _friction(value: Any) -> Any:
     if isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return value
-    known = friction_arguments()
-    if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in known:
-        raise ValueError(f"must be a coefficient, or a law with its numbers: one of {', '.join(known)}")
-    name, arguments = next(iter(value.items()))
-    if not isinstance(arguments, dict) or not set(arguments) <= set(known[name]):
-        raise ValueError(f"{name} takes {', '.join(known[name])}")
-    return {name: {key: _pair(item) for key, item in arguments.items()}}
+    return _numbered(value, "friction", "a coefficient, or ")
+
+
+def _contact(value: Any) -> Any:
+    return _numbered(value, "contact")
 
 
 def _load(value: Any) -> Any:
@@ -239,6 +249,7 @@ OWN_KINDS: dict[str, Any] = {
     "measure": _quantity,
     "law": _law,
     "friction": _friction,
+    "contact": _contact,
     "curve": _curve,
     "element": _text,
     "load": _text,
@@ -295,6 +306,7 @@ _TYPES: dict[str, Any] = {
     "pair": Annotated[Any, BeforeValidator(_pair), WithJsonSchema({"anyOf": [_NUMBER_JSON, _VECTOR_JSON]})],
     "characteristic": Annotated[Any, BeforeValidator(_characteristic), WithJsonSchema({"type": ["string", "object"]})],
     "friction": Annotated[Any, BeforeValidator(_friction), WithJsonSchema({"type": ["number", "string", "object"]})],
+    "contact": Annotated[Any, BeforeValidator(_contact), WithJsonSchema({"type": "object"})],
     "load": Annotated[Any, BeforeValidator(_load), WithJsonSchema({"type": ["number", "string", "object"]})],
     "forces": Annotated[
         Any,

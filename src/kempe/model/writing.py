@@ -13,6 +13,7 @@ from kempe import elements as el
 from kempe.elements.base import Group
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.functions import Expression
+from kempe.elements.laws import NumberedLaw
 from kempe.elements.motions import Law, spline, traced
 from kempe.elements.numbers import number
 from kempe.elements.quantities import Angle, Displacement, Distance, Measure
@@ -163,7 +164,7 @@ class _Writer:
             return {"spline": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, Law):
             return {type(value).__name__: {k: self.value(v) for k, v in value.numbers.items() if v is not None}}
-        if isinstance(value, el.FrictionLaw):
+        if isinstance(value, NumberedLaw):
             return {value.word(): {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, curve_through):
             return {"curve_through": {key: self.value(v) for key, v in value.given.items()}}

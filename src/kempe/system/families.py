@@ -65,9 +65,13 @@ class Family:
         self._inertia(element, view)
         self.weight, self.potential = ca.SX(element.weight(view)), ca.SX(element.potential(view))
         self.damping, self.force = (self._on_coordinates(f(view)) for f in (element.damping, element.force))
+        stated = element.restoring(view)
+        #: The force of the elastic energy, where the element states it.
+        self.restoring = None if stated is None else self._on_coordinates(stated)
         self.switches: list[Switch] = element.switches(view)
         self.first_mode = ca.SX(element.first_mode(view))
         self.touch: Touch | None = element.touch(view)
+        self.followed = element.followed(view)
         self.outputs = {name: ca.SX(value) for name, value in element.outputs(view).items()}
         self.modes, self.latches, self.newtonian = element.modes, element.latches, element.newtonian
         self.p = source.p
@@ -153,8 +157,9 @@ class Family:
     @cached_property
     def applied(self) -> ca.SX:
         """Q: all applied forces, those of potential energies included."""
-        stored = self._derivative(self.weight + self.potential, self.q).T
-        return self.damping + self.force - stored
+        derived = self.weight + (self.potential if self.restoring is None else 0.0)
+        applied = self.damping + self.force - self._derivative(derived, self.q).T
+        return applied if self.restoring is None else applied + self.restoring
 
     @cached_property
     def centrifugal(self) -> ca.SX:
@@ -452,6 +457,8 @@ STATED = (
     "switches",
     "first_mode",
     "touch",
+    "followed",
+    "restoring",
     "outputs",
     "arguments",
     "modes",
