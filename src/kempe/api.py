@@ -32,6 +32,7 @@ VIEWS.update(
     poincare=analysis.poincare,
     periodicity=analysis.periodicity,
     statistics=analysis.statistics,
+    response=analysis.response,
     contact_times=analysis.contact_times,
 )
 

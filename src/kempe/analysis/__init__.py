@@ -14,6 +14,7 @@ from kempe.analysis.many import run_many
 from kempe.analysis.mobility import Dependency, Mobility, mobility, ranks
 from kempe.analysis.modes import Modes, modes
 from kempe.analysis.periodicity import Periodicity, periodicity
+from kempe.analysis.response import Response, response
 from kempe.analysis.sections import PoincareMap, poincare
 from kempe.analysis.singular import Branch, SingularPosition
 from kempe.analysis.sparsity import Sparsity, sparsity
@@ -40,6 +41,7 @@ __all__ = [
     "Periodicity",
     "PoincareMap",
     "Pose",
+    "Response",
     "Runs",
     "SingularPosition",
     "Sparsity",
@@ -60,6 +62,7 @@ __all__ = [
     "periodicity",
     "poincare",
     "ranks",
+    "response",
     "resume",
     "run_many",
     "simulate",

@@ -23,9 +23,9 @@ from kempe.simulation.times import time_grid
 
 #: What moves by less than this share of its size stands still.
 STILL = 1e-9
-#: Errors that grow like a power of time, up to the third, part this many times later with a tolerance a hundred times
-#: smaller (100^(1/3)); those that part sooner grow faster than that.
-POWERS = 4.6
+#: Errors that grow like a power of time, up to this one, need as much more of it as the root of what they start with;
+#: runs that part sooner do so faster than that.
+POWER = 3.0
 #: Runs have come together again where they agree over the last share of the time.
 AGAIN = 0.2
 
@@ -72,8 +72,9 @@ class Horizon:
         """Whether every pair of runs parts for good, each hardly later than the one before."""
         begin = float(self.result.t[0])
         spans = [t - begin for t in self.horizons]
-        part = all(np.isfinite(spans)) and not np.isfinite(self.again)
-        return part and len(spans) > 1 and all(b < POWERS * a for a, b in pairwise(spans))
+        smaller = [(a / b) ** (1.0 / POWER) for a, b in pairwise(self.tolerances)]
+        soon = all(b < by * a for (a, b), by in zip(pairwise(spans), smaller, strict=False))
+        return all(np.isfinite(spans)) and not np.isfinite(self.again) and len(spans) > 1 and soon
 
     @property
     def first(self) -> str:

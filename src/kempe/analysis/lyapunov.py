@@ -25,6 +25,8 @@ from kempe.solvers import course as co
 APART = 1e4
 #: A difference of so few tolerances says nothing but that it is small.
 LOST = 30.0
+#: A difference of less than this, in sizes, is none.
+ROUNDING = 1e-15
 #: A difference larger than this, in sizes, is none of neighbours any more.
 FAR = 1e-2
 #: An exponent is told from zero where it is so many times its error.
@@ -203,7 +205,7 @@ class Neighbours:
             self._place(difference * (self.distance / self._size(difference)), 0.0)
             difference = self.second.state - self.first.state
             if not self._size(difference) > 1e-3 * self.distance:
-                raise ModelError("no part is free to move: neighbouring motions are one and the same")
+                raise ModelError(f"no part is free to move at t = {t:.6g}: neighbouring motions are one and the same")
 
     def until(self, t: float) -> float:
         """Go on to a time; the logarithm of how far the distance has grown. Then they are as near as at first."""
@@ -213,7 +215,7 @@ class Neighbours:
         size = self._size(difference)
         self.lost += size < LOST * self.tolerance
         self.far += size > FAR
-        if size == 0.0:
+        if size < ROUNDING:
             return -np.inf
         self._place(difference * (self.distance / size), self.distance / size)
         return float(np.log(size / self.distance))

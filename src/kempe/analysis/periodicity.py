@@ -32,10 +32,12 @@ class Periodicity:
     """Whether a motion is periodic, and what that rests on.
 
     The points of the Poincaré map, one per period, fall into n groups where every n-th belongs to the same; ``widths``
-    has the width of the widest group for n = 1, 2, 3 ..., in mechanism sizes (radians for angles; velocities by the
-    fastest motion). ``verdict`` is "periodic" where for some n the groups are no wider than ``limit``, which is what
-    the tolerance of the run explains; ``periods`` is that n (0 where there is none). It is "undecided" where groups are
-    narrow, but not so narrow, and "not periodic" otherwise. ``widest`` names the coordinate or rate that is off most.
+    has the width of the widest group for n = 1, 2, 3 ..., in mechanism sizes, or shares of the way a coordinate goes
+    where that is longer (radians for angles; velocities by the fastest motion). ``verdict`` is "periodic" where for
+    some n the groups are no wider than ``limit``, which is what the tolerance of the run explains; ``periods`` is that
+    n (0 where there is none). It is "undecided" where groups are narrow, but not so narrow, and "not periodic"
+    otherwise. ``widest`` names the coordinate or rate that is off most; ``settling`` is the factor by which points of a
+    group come nearer to each other every time, should they (else 1).
     """
 
     period: float
@@ -55,11 +57,11 @@ class Periodicity:
 
     @property
     def width(self) -> float:
-        """The width of the widest group: for the number of periods found, or else the smallest of all."""
-        return float(self.widths[self.periods - 1] if self.periods else self.widths.min())
+        """The width of the widest group, for the number of periods found, or that seems nearest to one."""
+        return float(self.widths[_fewest(self.widths, self.limit) - 1])
 
     def __str__(self) -> str:
-        n = self.periods or int(np.argmax(self.widths <= ALIKE * self.widths.min())) + 1
+        n = _fewest(self.widths, self.limit)
         every = "every period" if n == 1 else f"every {n} periods"
         if self.periodic:
             return (
@@ -104,9 +106,8 @@ def periodicity(
     limit = _explained(result) if within is None else number_within(within, "within", 0.0, np.inf)
     points = _Points(result, rows)
     widths = np.array([points.width(n) for n in range(1, min(int(most), len(rows) // VISITS) + 1)])
-    narrow = np.flatnonzero(widths <= limit)
-    n = int(narrow[0]) + 1 if len(narrow) else 0
-    best = n or int(np.argmax(widths <= ALIKE * widths.min())) + 1
+    best = _fewest(widths, limit)
+    n = best if widths[best - 1] <= limit else 0
     verdict = "periodic" if n else "undecided" if widths.min() <= SEEMING else "not periodic"
     return Periodicity(
         float(period),
@@ -119,6 +120,11 @@ def periodicity(
         float(result.t[rows[0]]),
         points.settling(best),
     )
+
+
+def _fewest(widths: np.ndarray, limit: float) -> int:
+    """The fewest periods after which a motion comes back about as near as it does at all (or as its tolerance)."""
+    return int(np.argmax(widths <= ALIKE * max(float(widths.min()), limit / EXPLAINED))) + 1
 
 
 def _explained(result: Result) -> float:
@@ -137,10 +143,12 @@ class _Points:
         if result.model is None:
             raise ModelError("this result does not know its model any more, so the size of its mechanism is not known")
         scale = Posed(result.model, result.provenance.get("parameters")).scale
-        pace = float(np.abs(result.v / scale).max(initial=0.0)) or 1.0
         self.names = [names[0] for names in result.columns] + [names[1] for names in result.columns]
         self.angles = np.array([result.kind(name) == "angle" for name in self.names])
-        self.unit = np.concatenate([scale, pace * scale])
+        turns = self.angles[: len(scale)]
+        reach = np.where(turns, scale, np.maximum(scale, np.ptp(result.q, axis=0)))
+        pace = float(np.abs(result.v / reach).max(initial=0.0)) or 1.0
+        self.unit = np.concatenate([reach, pace * reach])
         self.values = np.hstack([result.q[rows], result.v[rows]])
 
     def _apart(self, n: int) -> np.ndarray:
@@ -164,6 +172,8 @@ class _Points:
         apart = self.values[n:] - self.values[:-n]
         apart = np.where(self.angles, near(apart, 0.0), apart) / self.unit
         distance = np.abs(apart).max(axis=1)
-        ends = distance[:n].max(), distance[-n:].max()
-        rounds = (len(distance) - n) / n
-        return float((ends[1] / ends[0]) ** (1.0 / rounds)) if 0.0 < ends[1] < FALLEN * ends[0] else 1.0
+        first = float(distance[:n].max())
+        fallen = np.flatnonzero(np.maximum.accumulate(distance[::-1])[::-1] < FALLEN * first)  # for good
+        if not len(fallen) or distance[fallen[0]] == 0.0:
+            return 1.0
+        return float((distance[fallen[0]] / first) ** (n / fallen[0]))

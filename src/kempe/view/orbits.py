@@ -157,6 +157,7 @@ def plot_horizon(found: Horizon, *, title: str = "", size: tuple[float, float] |
         axes.semilogy(t[apart > 0], apart[apart > 0], color=hue, linewidth=THIN if k < last else LINE, label=words)
     axes.axhline(found.agreement, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), label="agreement")
     axes.set_xlim(float(t[0]), float(t[-1]))
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], 0.1 * found.tolerances[-1]))
     if np.isfinite(found.t):
         end = found.again if np.isfinite(found.again) else float(t[-1])
         axes.axvspan(found.t, end, color=tint(FORCE, 0.12), linewidth=0, zorder=0.5, label="not known")
