@@ -83,9 +83,8 @@ def test_the_page_about_a_machine_adds_up() -> None:
     # without friction, damping in the contact is all that takes energy
     assert contacts.array("lost").sum() == pytest.approx(res.array("energy.dissipated")[-1], rel=1e-5)
     assert page.contacts["B"].lost.sum() == pytest.approx(page.dissipated.sum(), rel=0.05)
-    assert page.drivers["motor.power"].mean.sum() * period == pytest.approx(
-        res.array("energy.supplied")[-1] - res.array("energy.supplied")[4 * 400], abs=0.3
-    )
+    stored = res.energy.total[400 * np.arange(4, 13)]
+    assert page.supplied - page.dissipated == pytest.approx(np.diff(stored), abs=1e-6)
     assert "not periodic" in str(page) or "undecided" in str(page)
 
 
@@ -119,7 +118,7 @@ def test_runs_that_part_without_chaos_are_not_called_chaotic() -> None:
     """A free oscillation in a hard spring: its phase runs off in proportion to time."""
     m = kp.Equations("hard spring", {"x": 1.0}, mass=lambda q, p: [[1.0]], force=lambda q, v, t, p: [-(q.x**3)])
     found = m.horizon(4000.0, steps=8000, tolerances=(1e-4, 1e-5, 1e-6), agreement=1e-2)
-    assert found.horizons[0] < np.inf and not found.chaotic
+    assert found.t < np.inf and not found.chaotic
 
 
 def test_a_page_needs_no_contacts() -> None:

@@ -23,9 +23,9 @@ from kempe.simulation.times import time_grid
 
 #: What moves by less than this share of its size stands still.
 STILL = 1e-9
-#: Errors that grow like a power of time, up to this one, need as much more of it as the root of what they start with;
-#: runs that part sooner do so faster than that.
-POWER = 3.0
+#: Errors that grow like a power of time, up to this one, take most of it for their last decades; those that grow by so
+#: much in less time grow exponentially.
+POWER, DECADES = 3.0, 2.0
 #: Runs have come together again where they agree over the last share of the time.
 AGAIN = 0.2
 
@@ -37,7 +37,7 @@ class Horizon:
     Each run is compared with the next: ``horizons`` has the last output time until which all quantities looked at agree
     within ``agreement`` of how far each of them moves, for each tolerance but the last; it is infinite where they agree
     to the end. ``t`` is the last of these, and ``until`` says the same by quantity. Beyond it nothing is known but
-    statistics. ``chaotic`` says whether smaller tolerances gain so little that the runs must part exponentially.
+    statistics. ``chaotic`` says whether all runs part for good, and exponentially.
     ``again`` is when the last two runs had come together again, should they (NaN where not).
 
     ``results`` are the runs, ``result`` is the best of them. ``distances`` has the largest difference of all, in those
@@ -69,12 +69,12 @@ class Horizon:
 
     @property
     def chaotic(self) -> bool:
-        """Whether every pair of runs parts for good, each hardly later than the one before."""
-        begin = float(self.result.t[0])
-        spans = [t - begin for t in self.horizons]
-        smaller = [(a / b) ** (1.0 / POWER) for a, b in pairwise(self.tolerances)]
-        soon = all(b < by * a for (a, b), by in zip(pairwise(spans), smaller, strict=False))
-        return all(np.isfinite(spans)) and not np.isfinite(self.again) and len(spans) > 1 and soon
+        """Whether every pair of runs parts for good, the last of them faster than by any power of time."""
+        if not all(np.isfinite(self.horizons)) or np.isfinite(self.again):
+            return False
+        t, begin = self.t_points, float(self.result.t[0])
+        small = _until(t, self.distances[-1], self.agreement / 10.0**DECADES)
+        return small - begin > (self.t - begin) / 10.0 ** (DECADES / POWER)
 
     @property
     def first(self) -> str:
@@ -97,8 +97,13 @@ class Horizon:
         meaning = f"single values mean nothing beyond t = {self.t:.6g}, only statistics do: {parts}"
         if not self.chaotic:
             return meaning
-        gain = self.horizons[-1] - self.horizons[-2]
-        return f"chaotic: {meaning}; a tolerance of {a:g} instead of {self.tolerances[-3]:g} has gained {gain:.3g}"
+        gain = [f"; {a:g} instead of {c:g} has gained {self.t - h:.3g}" for c, h in self._before]
+        return "".join([f"chaotic: {meaning}", *gain])
+
+    @property
+    def _before(self) -> list[tuple[float, float]]:
+        """The tolerance before the last two, with its horizon."""
+        return list(zip(self.tolerances, self.horizons, strict=False))[-2:-1]
 
     def __repr__(self) -> str:
         return f"Horizon({self})"

@@ -13,6 +13,9 @@ from kempe.calling import explained
 from kempe.elements.pressing import Pressing
 from kempe.results import Result
 
+#: The histories of energy that went in and was lost.
+ENERGIES = ("energy.supplied", "energy.dissipated")
+
 
 @dataclass(frozen=True)
 class ContactResponse:
@@ -35,8 +38,8 @@ class Response:
     """What a machine does period by period, start-up left out; prints as a page.
 
     ``contacts`` is about each element that presses, ``drivers`` has the statistics of their efforts and powers,
-    ``dissipated`` the energy that all forces together took in each period (where the run had an audit), and
-    ``periodicity`` says whether the motion repeats itself.
+    ``supplied`` and ``dissipated`` are the energies that went in and were lost in each period (empty for a run without
+    audit), and ``periodicity`` says whether the motion repeats itself.
     """
 
     period: float
@@ -45,6 +48,7 @@ class Response:
     contacts: dict[str, ContactResponse]
     drivers: dict[str, PerPeriod]
     periodicity: Periodicity
+    supplied: np.ndarray
     dissipated: np.ndarray
     name: str = ""
 
@@ -59,10 +63,11 @@ class Response:
             rows += [["", "energy rubbed", *_three(found.rubbed)]] if found.rubbed.any() else []
             rows.append(["", "share of time touching", *_three(found.touching)])
         for name, each in self.drivers.items():
-            for k, what in enumerate(("largest", "least", "mean")):
+            for k, what in enumerate(("largest", "least")):
                 rows.append([name if k == 0 else "", what, *_three(getattr(each, what))])
-        if len(self.dissipated):
-            rows.append(["energy", "dissipated", *_three(self.dissipated)])
+        if len(self.supplied):
+            rows.append(["energy", "supplied", *_three(self.supplied)])
+            rows.append(["", "dissipated", *_three(self.dissipated)])
         widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
         table = [
             "  ".join(x.ljust(w) if c < 2 else x.rjust(w) for c, (x, w) in enumerate(zip(row, widths, strict=True)))
@@ -97,6 +102,9 @@ def response(result: Result, period: float, *, skip: float | None = None) -> Res
     pressing = [name for name in result.first_modes if isinstance(model.elements[name], Pressing)]
     wanted = [*names, *(f"{name}.force" for name in pressing)]
     found = statistics(result, wanted, period, skip=left_out).values if wanted else {}
+    supplied, dissipated = (
+        np.diff(result.series[name][rows]) if name in result.series else np.zeros(0) for name in ENERGIES
+    )
     return Response(
         float(period),
         left_out,
@@ -104,7 +112,8 @@ def response(result: Result, period: float, *, skip: float | None = None) -> Res
         {name: _contact(result, name, edges, found[f"{name}.force"].largest[0]) for name in pressing},
         {name: found[name] for name in names},
         verdict,
-        np.diff(result.series["energy.dissipated"][rows]) if "energy.dissipated" in result.series else np.zeros(0),
+        supplied,
+        dissipated,
         model.name,
     )
 
