@@ -17,11 +17,11 @@ from kempe.analysis.lyapunov import Lyapunov
 from kempe.analysis.sections import PoincareMap, checked_span, poincare, rate_name
 from kempe.calling import suggestion
 from kempe.elements import ClearanceRevolute
-from kempe.elements.numbers import evaluate
 from kempe.elements.pressing import FREE
 from kempe.errors import ModelError
 from kempe.results import Result
 from kempe.view.labels import label_of, shown_in, with_unit
+from kempe.view.stage import Stage
 from kempe.view.style import (
     FORCE,
     GREY,
@@ -50,16 +50,13 @@ def plot_orbit(
 ) -> Figure:
     """The path of a journal's centre within the circle of its clearance, in the axes of the bearing.
 
-    Where the journal presses on the bearing the path is drawn heavily. ``skip`` is the time at the start that is left
-    out.
+    It goes from output point to output point, and through the places where the journal meets the bearing and leaves
+    it; where it presses the path is drawn heavily. ``skip`` is the time at the start that is left out.
     """
     name = _journal(filled(result), joint)
-    rows = _behind(result, skip)
-    t, x, y = result.t[rows], result.array(f"{name}.x")[rows], result.array(f"{name}.y")[rows]
-    radius = float(evaluate([result.model.elements[name].fields["clearance"].value])[0])  # type: ignore[union-attr]
+    t, ends, radius = _path(result, name, skip)
     figure, axes = _square(title or f"{result.provenance.get('model', '')}: orbit of '{name}'", size)
     axes.add_patch(Circle((0.0, 0.0), radius, fill=False, color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1))
-    ends = np.column_stack([x, y])
     pieces = np.stack([ends[:-1], ends[1:]], axis=1)
     pressed = _in_contact(result, name, 0.5 * (t[:-1] + t[1:]))
     for where, hue, width, words in ((~pressed, colour(0), FLIGHT, "flight"), (pressed, FORCE, PRESSED, "contact")):
@@ -123,6 +120,8 @@ def plot_poincare(
         low, high = _room(values)
         look(low, high)
     _label(axes, *(label_of(result, name, degrees) for name in (first, second)))
+    axes.ticklabel_format(useOffset=False)  # (points lie close together, far from zero)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     return figure
 
 
@@ -178,6 +177,22 @@ def _journal(result: Result, joint: Any) -> str:
         raise ModelError("there is no revolute joint with clearance in this result, so no journal has an orbit")
     listed = f"; there is {', '.join(repr(n) for n in loose)}"
     raise ModelError(f"'{name}' is no revolute joint with clearance{suggestion(name, loose) or listed}")
+
+
+def _path(result: Result, name: str, skip: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    """Where a journal's centre is in its bearing at output times, and where it met and left it; the clearance."""
+    assert result.model is not None
+    rows = _behind(result, skip)
+    first, last = result.t[rows[0]], result.t[-1]
+    met = [e for e in result.events if getattr(e, "element", "") == name and first <= e.t <= last and len(e.q)]
+    times = np.concatenate([result.t[rows], [e.t for e in met]])
+    order = np.argsort(times, kind="stable")
+    poses = np.vstack([result.q[rows], *(e.q for e in met)])[order]
+    joint = result.model.elements[name].fields
+    stage = Stage(result.model, poses, result.provenance.get("parameters"))
+    apart, u = stage.where(joint["j"]) - stage.where(joint["i"]), stage.axis(joint["i"])  # type: ignore[arg-type]
+    place = np.column_stack([(apart * u).sum(axis=1), u[:, 0] * apart[:, 1] - u[:, 1] * apart[:, 0]])
+    return times[order], place, float(stage.values(joint["clearance"].value)[0])  # type: ignore[attr-defined]
 
 
 def _behind(result: Result, skip: Any) -> np.ndarray:
