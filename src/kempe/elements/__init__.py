@@ -2,7 +2,7 @@
 
 from kempe.elements.backlash import LooseRevolute, LooseTranslational, loose_guide
 from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, check_name, trace
-from kempe.elements.clearance import ClearanceRevolute
+from kempe.elements.clearance import ClearanceRevolute, ClearanceTranslational, clearance_guide
 from kempe.elements.contact_laws import (
     CONTACT_LAWS,
     ContactLaw,
@@ -82,6 +82,11 @@ from kempe.elements.parts import (
     Point,
     PointMass,
 )
+from kempe.elements.pressing_contacts import (
+    PressingCircleContact,
+    PressingCircleLineContact,
+    PressingPointLineContact,
+)
 from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.restitution import loss_of, restitution_of
 from kempe.elements.rubbing import Friction
@@ -105,6 +110,7 @@ __all__ = [
     "CircleContact",
     "CircleLineContact",
     "ClearanceRevolute",
+    "ClearanceTranslational",
     "Component",
     "ContactLaw",
     "Coordinate",
@@ -151,6 +157,9 @@ __all__ = [
     "PointLineContact",
     "PointMass",
     "PointOnCurve",
+    "PressingCircleContact",
+    "PressingCircleLineContact",
+    "PressingPointLineContact",
     "PrintedHybrid",
     "Quantity",
     "RackAndPinion",
@@ -175,6 +184,7 @@ __all__ = [
     "Weld",
     "angle",
     "check_name",
+    "clearance_guide",
     "constant_acceleration",
     "constant_speed",
     "contact_modulus",

@@ -7,16 +7,19 @@ from typing import Any
 
 import casadi as ca
 
+from kempe.elements.backlash import LooseTranslational, cornered
 from kempe.elements.base import Limit, Positive, Scalar
 from kempe.elements.contact_laws import Surfaces, as_contact
 from kempe.elements.joints import Joint, attach
 from kempe.elements.numbers import evaluate, positive
-from kempe.elements.planar import length_of, perpendicular
-from kempe.elements.pressing import Pressing
+from kempe.elements.parts import Marker
+from kempe.elements.planar import length_of
+from kempe.elements.pressing import Pressing, as_smooth
+from kempe.elements.pressing_contacts import PressingPointLineContact, RubbingCircles
 from kempe.errors import ModelError
 
 
-class ClearanceRevolute(Pressing, Joint):
+class ClearanceRevolute(RubbingCircles, Pressing, Joint):
     """A journal of j in a bearing of i that is wider by ``clearance`` in radius: it flies, strikes, presses and slides.
 
     ``contact`` is the contact law. ``bearing_radius`` is needed for friction, and where the stiffness follows from the
@@ -66,23 +69,8 @@ class ClearanceRevolute(Pressing, Joint):
         d = x.j.r - x.i.r
         return length_of(d[0], d[1]) - x.clearance
 
-    def _way(self, x: Any) -> tuple[Any, Any]:
-        """The direction along the surfaces, and how far the journal's surface is from the bearing's centre."""
-        d = x.j.r - x.i.r
-        apart = length_of(d[0], d[1])
-        return perpendicular(d) / ca.fmax(apart, 1e-300), apart + x.journal
-
-    def slip(self, x: Any) -> Any:
-        """How fast the journal's surface moves along the bearing's, where they touch."""
-        along, reach = self._way(x)
-        d = x.j.r - x.i.r
-        moved = x.d(d[0]) * along[0] + x.d(d[1]) * along[1]
-        return moved + x.journal * x.d(x.j.angle) - reach * x.d(x.i.angle)
-
-    def rub(self, x: Any, effort: Any) -> Any:
-        along, reach = self._way(x)
-        turned = x.push(x.j.angle, effort * x.journal) - x.push(x.i.angle, effort * reach)
-        return x.push(x.j.r - x.i.r, effort * along) + turned
+    def surface(self, x: Any) -> Any:
+        return x.journal
 
     def outputs(self, x: Any) -> dict[str, Any]:
         d = x.j.r - x.i.r
@@ -91,3 +79,53 @@ class ClearanceRevolute(Pressing, Joint):
 
     def output_kinds(self) -> Mapping[str, str]:
         return {**super().output_kinds(), **dict.fromkeys(("x", "y", "eccentricity"), "length")}
+
+
+class ClearanceTranslational(LooseTranslational):
+    """A slider of j between two lines of i, with play across and in its angle, whose corners press by a contact law.
+
+    Corners, cases and outputs are those of a slider with backlash; each corner, "P A" to "P D" for a guide "P", has a
+    force and a penetration of its own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        ends: tuple[Marker, Marker],
+        corners: tuple[PressingPointLineContact, ...],
+        sizes: list[Positive],
+    ) -> None:
+        self.corners = corners  # type: ignore[assignment]
+        touched = [list(corner.markers) for corner in corners]
+        Joint.__init__(self, name, i=ends[0], j=ends[1], touched=touched, sizes=sizes)
+
+    def held(self, x: Any) -> list[Any]:
+        return [ca.dot(line.n, point.r - line.r) < 0 for line, point in x.touched]
+
+
+def clearance_guide(
+    name: str,
+    i: Any,
+    j: Any,
+    *,
+    clearance: Any,
+    contact: Any,
+    length: Any,
+    width: Any = None,
+    axis: Any = (1.0, 0.0),
+    at: Any = None,
+    on_i: Any = None,
+    on_j: Any = None,
+    friction: Any = None,
+) -> ClearanceTranslational:
+    """A slider in a guide with ``clearance`` on either side of it; ``length`` and ``width`` are the slider's."""
+    what = f"translational joint '{name}'"
+    play = Positive(clearance, f"{what}: clearance")
+    law = as_contact(contact, f"{what}: contact")
+    as_smooth(friction, f"{what}: friction")
+    ends, size, places = cornered(what, i, j, play, "clearance", length, width, axis, at, on_i, on_j)
+    corners = [
+        PressingPointLineContact(f"{name} {corner}", line, point, contact=law, friction=friction)
+        for corner, line, point in places
+    ]
+    return ClearanceTranslational(name, ends, tuple(corners), [play, size])
