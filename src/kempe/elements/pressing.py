@@ -138,11 +138,12 @@ class Pressing(Element):
     def outputs(self, x: Any) -> dict[str, Any]:
         """The force follows from depth and approach: none outside, and never a pull."""
         pushed = ca.if_else(_inside(x), ca.fmax(x.spring + x.damper, 0.0), 0.0)
-        found = {"penetration": ca.fmax(x.depth, 0.0), "force": pushed}
+        found = {"penetration": ca.fmax(x.depth, 0.0), "approach": x.approach, "force": pushed}
         return found if x.friction is None else {**found, "friction": self.rubbed(x), "slip": x.slip}
 
     def output_kinds(self) -> Mapping[str, str]:
-        return {"penetration": "length", "force": "force", "friction": "force", "slip": "velocity"}
+        forces = {"force": "force", "friction": "force"}
+        return {"penetration": "length", "approach": "velocity", "slip": "velocity", **forces}
 
 
 def pushing(

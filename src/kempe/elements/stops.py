@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kempe.elements.kinds import EFFORTS
+from kempe.elements.kinds import EFFORTS, rate_of
 from kempe.elements.numbers import number
 from kempe.elements.pressing import Pressing, pushing
 from kempe.elements.quantities import as_quantity
@@ -52,4 +52,4 @@ class BumpStop(Pressing):
     def output_kinds(self) -> Mapping[str, str]:
         kind = self.fields["quantity"].kind  # type: ignore[attr-defined]
         depth = "length" if kind == "position" else kind
-        return {"penetration": depth, "force": EFFORTS.get(kind, "effort")}
+        return {"penetration": depth, "approach": rate_of(depth), "force": EFFORTS.get(kind, "effort")}

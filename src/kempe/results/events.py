@@ -88,6 +88,8 @@ class SwitchEvent(Event):
     impulses: dict[str, float] = field(default_factory=dict)
     lost: float = 0.0
     struck: bool = False
+    #: Of an element that comes back to its first mode: what was followed on the way (of a contact, see ``contacts``).
+    followed: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

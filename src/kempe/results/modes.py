@@ -17,7 +17,7 @@ def intervals(result: Result, element: Any, mode: str | Sequence[str]) -> list[t
 
     What lasts no time at all is left out, and what is interrupted for no time at all is one interval.
     """
-    name = _switching(result, element)
+    name = switching(result, element)
     wanted = [mode] if isinstance(mode, str) else list(mode)
     _check_modes(result, name, wanted)
     if not len(result):
@@ -47,7 +47,7 @@ def modes_of(result: Result, name: str) -> list[str]:
     return list(dict.fromkeys([result.first_modes[name], *met]))
 
 
-def _switching(result: Result, element: Any) -> str:
+def switching(result: Result, element: Any) -> str:
     """The name of an element of this result that switches."""
     name = getattr(element, "name", element)
     if not result.first_modes:

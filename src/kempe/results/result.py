@@ -21,6 +21,7 @@ from kempe.errors import AccuracyWarning, ModelError, NoAttribute
 from kempe.model import Model
 from kempe.model.measures import Definition, written
 from kempe.model.units import Units
+from kempe.results.contacts import Contacts, contacts
 from kempe.results.energy import PARTS, Energies
 from kempe.results.events import Event, Events, Impact, impacts
 from kempe.results.keeping import as_dataset, read_result, write_result
@@ -256,6 +257,14 @@ class Result:
         at once. An interval that lasts to the end of the run ends there.
         """
         return intervals(self, element, mode)
+
+    def contacts(self, element: Any = None) -> Contacts:
+        """Every contact of surfaces with a contact law, as a table: begin, end, approach, departure, force, energies.
+
+        Of one element (``res.contacts("B")``) or of all. How large the force became and what energy it took is followed
+        along the steps of the run, whatever the output grid is.
+        """
+        return contacts(self, element)
 
     @property
     def impacts(self) -> list[Impact]:

@@ -22,7 +22,7 @@ from kempe.simulation.auditing import findings, warn
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
 from kempe.simulation.progress import Report
-from kempe.simulation.running import Record, energies, finished, go, result, violated
+from kempe.simulation.running import Record, energies, finished, go, result, unfinished, violated
 from kempe.simulation.task import Task
 from kempe.simulation.times import check_room
 from kempe.solvers import course as co
@@ -59,6 +59,8 @@ class Runs:
     standing: dict[str, float] = field(default_factory=dict)
     #: The mode in which each element that switches began, per design.
     first_modes: list[dict[str, str]] = field(default_factory=list)
+    #: What contacts were up to that had not ended with the run, by design number.
+    unfinished: dict[int, dict[str, dict[str, float]]] = field(default_factory=dict)
     #: What the quantities are, and the model's units, for labels.
     kinds: dict[str, str] = field(default_factory=dict)
     units: Units = field(default_factory=lambda: Units({}))
@@ -117,7 +119,7 @@ class Runs:
         q, v, a = (np.column_stack([own[triple[k]] for triple in columns]) for k in range(3))
         changed = {name: float(values[design]) for name, values in self.designs.items()}
         parameters = self.model.parameter_vector(self.standing | changed).tolist()
-        told = self.findings.get(int(design), [])
+        told, still = self.findings.get(int(design), []), self.unfinished.get(int(design))
         ended = self.stopped.get(int(design), "the whole time span was covered")
         found = Result(
             t=self.t[rows],
@@ -128,7 +130,7 @@ class Runs:
             success=bool(self.ok[design]),
             status="failed" if not self.ok[design] else "stopped" if int(design) in self.stopped else "complete",
             message="; ".join([self.reasons.get(int(design), ended), *told]),
-            stats={"audit": told} if told else {},
+            stats={**({"audit": told} if told else {}), **({"unfinished": still} if still else {})},
             events=list(self.events[design]),
             provenance={
                 "analysis": "simulate",
@@ -178,6 +180,7 @@ class Batch:
         self.findings: dict[int, list[str]] = {}
         self.stopped: dict[int, str] = {}
         self.first_modes: list[dict[str, str]] = [{} for _ in range(size)]
+        self.unfinished: dict[int, dict[str, dict[str, float]]] = {}
 
     def _vector(self, model: Model, design: int, changes: dict[str, float]) -> np.ndarray:
         """The parameters of a design; NaN where some cannot follow from the others."""
@@ -206,6 +209,8 @@ class Batch:
             del self.reasons[design]
             if code == co.STOPPED:
                 self.stopped[design] = record.events[-1].message
+            if still := unfinished(machine):
+                self.unfinished[design] = still
             out = machine.course.outputs
             if told := findings(machine, out.t[: out.written], energies(machine)):
                 self.findings[design] = told
@@ -305,6 +310,7 @@ def simulate_designs(
         model=model.kept(),
         standing={name: float(p.value) for name, p in free.items()},
         first_modes=batch.first_modes,
+        unfinished=batch.unfinished,
         kinds={name: kinds[name] for name in quantities if name in kinds},
         units=model.units or Units({}),
     )

@@ -37,6 +37,26 @@ def _outside(machine: Machine, name: str, t: float) -> str:
     return f"{what}, and the motion leaves them at t = {t:.10g}"
 
 
+def _followed(machine: Machine, switch: int, values: np.ndarray) -> dict[str, float]:
+    """What was followed of the element of a switch, by its names."""
+    d = machine.system.dynamics
+    e = int(d.follows.follower[switch])
+    if e < 0:
+        return {}
+    told = machine.system.families[d.hybrid[d.following[e]]].followed
+    return {name: float(value) for name, value in zip((*told.largest, *told.total), values, strict=False)}
+
+
+def unfinished(machine: Machine) -> dict[str, dict[str, float]]:
+    """What was followed so far of elements that are still out of their first mode, by their names."""
+    d, found = machine.system.dynamics, {}
+    for e, i in enumerate(d.following):
+        if int(machine.wk.x[d.follows.mode_at[e]]) != 0:
+            values, switch = machine.course.trail.so_far[d.follows.at[e] :], int(d.hybrids.first_switch[i])
+            found[machine.system.elements[d.hybrid[i]].name] = _followed(machine, switch, values)
+    return found
+
+
 class Record:
     """What happened in a run, taken out of compiled memory as it goes on."""
 
@@ -61,6 +81,7 @@ class Record:
             note = switch.note or f"{switch.source} -> {switch.target}"
             if mode != switch.target:
                 note += f", at last: {mode}"
+            over = log.followed[k] if element.modes[:1] == (mode,) else log.followed[k, :0]
             impulses = {row.label: float(p) for row, p in zip(system.rows, log.impulse[k], strict=False) if p != 0.0}
             self.events.append(
                 SwitchEvent(
@@ -74,6 +95,7 @@ class Record:
                     impulses=impulses,
                     lost=float(log.lost[k]),
                     struck=bool(impulses) or switch.kick is not None,
+                    followed=_followed(machine, int(log.switch[k]), over),
                     columns=system.names,
                     q=state[:n].copy(),
                     v=state[n : 2 * n].copy(),
@@ -205,6 +227,8 @@ def result(
     }
     stats["largest violation"] = course.violation
     stats["method"] = machine.integrator.name
+    if still := unfinished(machine):
+        stats["unfinished"] = still
     always, at_first = machine.always_redundant()
     if always:
         stats["redundant constraints"] = always

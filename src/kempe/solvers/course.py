@@ -68,6 +68,7 @@ class Log(Frame):
     state: FloatRows  # rows: q, v, [a, lambda] behind the switch, end to end
     impulse: FloatRows  # rows: impulses of the constraints at that instant
     lost: Floats  # the energy that the jumps of that instant took, with its first event
+    followed: FloatRows  # rows: of an element that comes back to its first mode what was followed on the way
     count: Count
 
 
@@ -91,6 +92,13 @@ class Watch(Frame):
     armed: Count  # 1 where rates at the start of the step are not those at the end of the step before
     solved: Count  # 1 where some guard of the present modes depends on multipliers or accelerations
     jumps: Count  # 1 where switches taken at this instant make velocities jump
+
+
+class Trail(Frame):
+    """What is followed of elements that are out of their first mode (``solvers.following``)."""
+
+    samples: FloatRows  # at the quarters of a step
+    so_far: Floats  # the largest values, and the integrals of rates
 
 
 class Passage(Frame):
@@ -170,6 +178,7 @@ class Course(Frame):
     beside: Work  # the work space with other factors, for points within steps, so that those of the step survive
     watch: Watch
     choice: Choice
+    trail: Trail
     passage: Passage
     outputs: Outputs
     log: Log
@@ -270,6 +279,7 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool
     n, m, K, G = eq.n, eq.m, len(grid), len(eq.hybrids.owner)
     N = n + m
     room = room + 8 * G
+    followed, widest = eq.followed.size_out, int(np.diff(eq.follows.at).max(initial=0))
     now, before = new_state(n, m), new_state(n, m)
     return Course(
         now=now,
@@ -294,6 +304,7 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool
             np.zeros(G),
         ),
         choice=new_choice(eq),
+        trail=Trail(samples=np.zeros((5, max(1, followed))), so_far=np.zeros(max(1, followed))),
         passage=_new_passage(eq, loops),
         outputs=Outputs(
             grid=grid,
@@ -310,6 +321,7 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool
             state=np.zeros((room, 2 * n + N)),
             impulse=np.zeros((room, max(m, 1))),
             lost=np.zeros(room),
+            followed=np.zeros((room, widest)),
         ),
         spots=Spots(t=np.zeros(SPOTS), q=np.zeros((SPOTS, n)), v=np.zeros((SPOTS, n))),
         powers=np.zeros((2, 5)),

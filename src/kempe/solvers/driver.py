@@ -213,6 +213,8 @@ def begin(eq: Equations, wk: Work, course: Course) -> int:
     for e in range(choice.mode.shape[0]):
         wk.x[touches.mode_at[e]] = choice.mode[e]
     copy_state(now, course.before)
+    for c in range(course.trail.so_far.shape[0]):
+        course.trail.so_far[c] = 0.0
     course.step = first_step(eq, course, now)
     if eq.hybrids.owner.shape[0] > 0:
         code = call(course.settle_at, eq, wk, course, course.memory_at, 0.0)

@@ -94,6 +94,15 @@ class Touches(Frame):
     lam_row: Ints
 
 
+class Follows(Frame):
+    """The elements that are followed while they are out of their first mode (``solvers.following``)."""
+
+    mode_at: Ints  # per element: where its mode is in x
+    at: Ints  # its values are at[k]..at[k + 1] - 1 of those of the program ``followed``
+    largest: Ints  # of so many of them, the first, the largest counts; of the others the integral
+    follower: Ints  # per switch: the number of its element among these, or -1
+
+
 #: What the program ``touch`` has of each: these, then the derivatives of ``most`` and of ``sliding`` by multipliers.
 GAP, APPROACH, SLIP, MOST, SLIDING, RESTITUTION, POISSON, TOUCH_VALUES = range(8)
 
@@ -114,8 +123,10 @@ class Equations(Frame):
     latches: Program
     jumps: Program
     touch: Program
+    followed: Program
     hybrids: Hybrids
     touches: Touches
+    follows: Follows
     jacobian_row: Ints  # entries of Phi_q
     jacobian_column: Ints
     right_row: Ints  # entries of Phi_q^T - Q_lambda, where it has values of its own: coordinate, constraint row

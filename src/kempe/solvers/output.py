@@ -21,11 +21,17 @@ from kempe.solvers.motion import (
 
 @compiled
 def _work(p, theta, h):
-    """The integral, up to a share of a step, of the quartic through the powers at its quarters; Boole's rule for 1."""
+    """The work, up to a share of a step, from the powers at its quarters."""
+    return integral(p[0], p[1], p[2], p[3], p[4], theta, h)
+
+
+@compiled
+def integral(p0, p1, p2, p3, p4, theta, h):
+    """The integral, up to a share of a step, of the quartic through values at its quarters; Boole's rule for 1."""
     u = 4.0 * theta
-    d1, d2, d3 = p[1] - p[0], p[2] - 2.0 * p[1] + p[0], p[3] - 3.0 * p[2] + 3.0 * p[1] - p[0]
-    d4 = p[4] - 4.0 * p[3] + 6.0 * p[2] - 4.0 * p[1] + p[0]
-    total = p[0] + u * (d1 / 2.0 - d2 / 4.0 + d3 / 6.0 - d4 / 8.0)
+    d1, d2, d3 = p1 - p0, p2 - 2.0 * p1 + p0, p3 - 3.0 * p2 + 3.0 * p1 - p0
+    d4 = p4 - 4.0 * p3 + 6.0 * p2 - 4.0 * p1 + p0
+    total = p0 + u * (d1 / 2.0 - d2 / 4.0 + d3 / 6.0 - d4 / 8.0)
     total += u * u * (d2 / 6.0 - d3 / 6.0 + 11.0 * d4 / 72.0) + u**3 * (d3 / 24.0 - d4 / 16.0) + u**4 * d4 / 120.0
     return 0.25 * h * u * total
 

@@ -26,6 +26,7 @@ from kempe.solvers.course import (
     modes_number,
     refinements,
 )
+from kempe.solvers.following import follow, tell_followed
 from kempe.solvers.guards import arm, first_crossing, inside_mode, look_at, looked_over
 from kempe.solvers.impact import jump
 from kempe.solvers.jit import compiled, piece
@@ -81,6 +82,8 @@ def after_step(eq: Equations, wk: Work, course: Course, _: State, __: float) -> 
         if theta <= 1.0:
             return _meet(eq, wk, course, theta)
     _take_slack_back(eq, wk, course)
+    if follow(eq, wk, course, 1.0) == 0:
+        return FAILED
     return REACHED if write_until(eq, wk, course, course.now.t) > 0 else FAILED
 
 
@@ -90,7 +93,7 @@ def _meet(eq: Equations, wk: Work, course: Course, theta: float) -> int:
     now, watch = course.now, course.watch
     h = now.t - course.before.t
     at = course.before.t + theta * h if theta < 1.0 else now.t
-    if write_until(eq, wk, course, at) == 0:
+    if write_until(eq, wk, course, at) == 0 or follow(eq, wk, course, min(theta, 1.0)) == 0:
         return FAILED
     if theta < 1.0:
         if within(eq, wk, course, theta) != 0:
@@ -322,6 +325,7 @@ def _log(eq, wk, course, c):
     log.lost[k] = 0.0
     for i in range(eq.m):
         log.impulse[k, i] = 0.0
+    tell_followed(eq, wk, course, c, k)
     log.state[k, 0] = np.nan  # until it is known
     log.count = k + 1
 

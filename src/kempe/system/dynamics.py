@@ -10,7 +10,7 @@ import numpy as np
 from kempe.elements import Element
 from kempe.elements.touching import BACKWARD, CLOSED, FORWARD, NORMAL, OPEN, STICK, STICKS
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.motion import AT_ITS_END, Hybrids, Touches
+from kempe.solvers.motion import AT_ITS_END, Follows, Hybrids, Touches
 from kempe.solvers.program import Program
 from kempe.system.system import System
 
@@ -33,7 +33,8 @@ class DynamicPrograms:
     - ``guards``: one value per switch, then one rate and one second rate per switch;
     - ``latches``: per switching element its first mode, then per switch the values to keep;
     - ``jumps``: per switch the restitution of each row of its element, then a generalised impulse on its coordinates;
-    - ``touch``: per touching element its gap, slip, friction and restitution.
+    - ``touch``: per touching element its gap, slip, friction and restitution;
+    - ``followed``: per element that is followed while it is out of its first mode the values and rates that are.
 
     The values of the linear system are its upper block, then Phi_q. Where applied forces depend on multipliers the
     block to the right, Phi_q^T - Q_lambda, has values of its own behind these, and one that is always zero.
@@ -251,6 +252,33 @@ class DynamicPrograms:
             at += f.touching.numel()
         found["first_lam"].append(len(found["lam_row"]))
         return Touches(**{name: np.array(values, dtype=_INT) for name, values in found.items()})
+
+    @cached_property
+    def following(self) -> list[int]:
+        """The elements that are followed while out of their first mode, by their number among those that switch."""
+        return [i for i, k in enumerate(self.hybrid) if self.system.families[k].following.numel()]
+
+    @cached_property
+    def followed(self) -> Program:
+        """Per element that is followed its values, then its rates."""
+        using = [self.hybrid[i] for i in self.following]
+        at = self.follows.at
+        outputs = [[at[j] + self.system._variant(k, "followed").blocks[0].rows] for j, k in enumerate(using)]
+        return self.system._program("followed", using, outputs, int(at[-1]))
+
+    @cached_property
+    def follows(self) -> Follows:
+        """The elements that are followed as index arrays."""
+        system, using = self.system, [self.hybrid[i] for i in self.following]
+        families = [system.families[k] for k in using]
+        owner = [i for i, k in enumerate(self.hybrid) for _ in system.families[k].switches]
+        arrays = {
+            "mode_at": [system.x_at[k] + f.at["z"] for k, f in zip(using, families, strict=True)],
+            "at": np.cumsum([0, *(f.following.numel() for f in families)]),
+            "largest": [len(f.followed.largest) for f in families],
+            "follower": [self.following.index(i) if i in self.following else -1 for i in owner],
+        }
+        return Follows(**{name: np.array(values, dtype=_INT) for name, values in arrays.items()})
 
     def _guard(self, i: int, source: str, target: str | None = None) -> int:
         """The first switch of an element (by its number among those that switch) out of a mode, or -1."""

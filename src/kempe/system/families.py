@@ -273,6 +273,11 @@ class Family:
         return _column([gap, approach, t.slip, most, sliding, t.restitution, float(t.poisson), *by_lam])
 
     @cached_property
+    def following(self) -> ca.SX:
+        """What is followed while it is out of its first mode: values of which the largest counts, then rates."""
+        return _column([*self.followed.largest.values(), *self.followed.total.values()])
+
+    @cached_property
     def swift(self) -> bool:
         """Whether the balance of forces depends on rates or accelerations."""
         return bool(ca.depends_on(self.balance, ca.vertcat(self.v, self.a)))
@@ -346,6 +351,8 @@ class Family:
             return [self.jumps]
         if variant == "touch":
             return [self.touching]
+        if variant == "followed":
+            return [self.following]
         if variant == "latches":
             rows = [[s.latch.get(name, self.z[1 + k]) for k, name in enumerate(self.latches)] for s in self.switches]
             return [_column([self.first_mode, *(value for row in rows for value in row)])]
@@ -383,6 +390,7 @@ class Family:
         - ``guards``: positive while the mode lasts, one per switch; their rates and second rates;
         - ``jumps``: per switch the restitution of each row and a generalised impulse;
         - ``touch``: of what touches gap, rate, slip, friction, restitution, law; friction by multipliers;
+        - ``followed``: what is followed while it is out of its first mode;
         - ``latches``: the first mode, and the values to keep.
         """
         known = self.__dict__.setdefault("_variants", {})
