@@ -8,12 +8,13 @@ from typing import Any
 import casadi as ca
 
 from kempe.elements.backlash import LooseTranslational, cornered
-from kempe.elements.base import Limit, Positive, Scalar
+from kempe.elements.base import Limit, Positive, Scalar, Source, Switch
 from kempe.elements.contact_laws import Surfaces, as_contact
+from kempe.elements.films import THINNEST, Film
 from kempe.elements.joints import Joint, attach
-from kempe.elements.numbers import evaluate, positive
+from kempe.elements.numbers import evaluate, positive, shown
 from kempe.elements.parts import Marker
-from kempe.elements.planar import length_of
+from kempe.elements.planar import column, cross, length_of, perpendicular
 from kempe.elements.pressing import Pressing, as_smooth
 from kempe.elements.pressing_contacts import PressingPointLineContact, RubbingCircles
 from kempe.errors import ModelError
@@ -79,6 +80,82 @@ class ClearanceRevolute(RubbingCircles, Pressing, Joint):
 
     def output_kinds(self) -> Mapping[str, str]:
         return {**super().output_kinds(), **dict.fromkeys(("x", "y", "eccentricity"), "length")}
+
+
+class LubricatedRevolute(Joint):
+    """A journal of j in a bearing of i that is wider by ``clearance`` in radius, both kept apart by a film.
+
+    ``contact`` is the film, ``kp.ShortBearing(...)`` or ``kp.LongBearing(...)``; ``bearing_radius`` stands for both
+    radii. The film pushes the journal, drags both parts, and does not let it reach the wall; a run ends where it would
+    be thinner than 1e-4 clearances, where nothing that is real is a film.
+    """
+
+    modes = ("film", "wall")
+
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        clearance: Any,
+        contact: Film,
+        bearing_radius: Any,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+    ) -> None:
+        what = f"revolute joint '{name}'"
+        if not isinstance(contact, Film):
+            raise ModelError(
+                f"{what}: contact must be kp.ShortBearing(...) or kp.LongBearing(...), not {shown(contact)}"
+            )
+        if bearing_radius is None:
+            raise ModelError(f"{what}: a film lies around the journal: give bearing_radius= too")
+        ends = attach(what, i, j, at, on_i, on_j)
+        play, radius = Positive(clearance, f"{what}: clearance"), Positive(bearing_radius, f"{what}: bearing_radius")
+        if evaluate([radius.value - play.value])[0] <= 0.0:
+            raise ModelError(f"{what}: the clearance must be smaller than the bearing's radius")
+        super().__init__(name, i=ends[0], j=ends[1], clearance=play, radius=radius, contact=contact)
+
+    def limits(self) -> list[Limit]:
+        law = self.fields["contact"]
+        said = [limit._replace(words=f"{self.told()}: {limit.words}") for limit in law.limits()]
+        return [limit for f in self.fields.values() if f is not law for limit in f.limits()] + said
+
+    def view(self, source: Source) -> Any:
+        x = super().view(source)
+        x.apart = x.j.r - x.i.r
+        x.turning = [x.d(end.angle) for end in (x.i, x.j)]
+        moved = column([x.d(x.apart[0]), x.d(x.apart[1])])
+        squeezed = moved - (x.turning[0] + x.turning[1]) / 2 * perpendicular(x.apart)
+        x.pushed, x.drag = x.contact.acts(x.clearance, x.radius, x.apart, squeezed)
+        return x
+
+    def damping(self, x: Any) -> Any:
+        """Force and drag; half of the moment between force and counterforce is borne by either surface."""
+        dragged = x.drag * (x.turning[1] - x.turning[0])
+        half = cross(x.apart, x.pushed) / 2
+        turned = x.push(x.j.angle, -dragged - half) + x.push(x.i.angle, dragged - half)
+        return x.push(x.apart, x.pushed) + turned
+
+    def _left(self, x: Any) -> Any:
+        """What is left of the film until it is too thin, in clearances."""
+        return 1.0 - length_of(x.apart[0], x.apart[1]) / x.clearance - THINNEST
+
+    def switches(self, x: Any) -> list[Switch]:
+        return [Switch("film", self._left(x), "wall", stops=True, note="has no film left")]
+
+    def first_mode(self, x: Any) -> Any:
+        return ca.if_else(self._left(x) > 0, 0.0, 1.0)
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        eccentric = length_of(x.apart[0], x.apart[1])
+        place = {"x": ca.dot(x.i.u, x.apart), "y": ca.dot(x.i.n, x.apart), "eccentricity": eccentric}
+        return {"force": length_of(x.pushed[0], x.pushed[1]), **place, "film": x.clearance - eccentric}
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {"force": "force", **dict.fromkeys(("x", "y", "eccentricity", "film"), "length")}
 
 
 class ClearanceTranslational(LooseTranslational):

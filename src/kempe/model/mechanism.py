@@ -349,7 +349,7 @@ class MechanismModel(Model):
         clearance: Any = None,
         contact: Any = None,
         bearing_radius: Any = None,
-    ) -> el.Revolute | el.LooseRevolute | el.ClearanceRevolute:
+    ) -> el.Revolute | el.LooseRevolute | el.ClearanceRevolute | el.LubricatedRevolute:
         """A pin: a point of i and a point of j coincide, or with ``backlash`` or ``clearance`` stay as near as that.
 
         With ``friction``, a coefficient or a law, a torque mu R F resists turning: R is the pin's ``radius`` and F what
@@ -358,7 +358,8 @@ class MechanismModel(Model):
 
         With ``clearance`` instead, the journal of j presses against the bearing of i where it touches, by a contact law
         (``contact=kp.LankaraniNikravesh(...)``) and with a smooth law of friction; ``bearing_radius`` is needed for
-        friction and for stiffnesses from materials. See :class:`kempe.elements.ClearanceRevolute`.
+        friction and for stiffnesses from materials. See :class:`kempe.elements.ClearanceRevolute`. With
+        ``contact=kp.ShortBearing(...)`` or ``kp.LongBearing(...)`` a film of lubricant keeps them apart.
         """
         place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with _named("revolute", name):
@@ -366,6 +367,9 @@ class MechanismModel(Model):
             if _pressing(clearance, contact=contact, bearing_radius=bearing_radius):
                 _either("clearance=", backlash=backlash, radius=radius)
                 pressing = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius}
+                if isinstance(contact, el.Film):
+                    _either("a film", friction=place.pop("friction"))
+                    return Model.add(self, el.LubricatedRevolute(name, i, j, **place, **pressing))
                 return Model.add(self, el.ClearanceRevolute(name, i, j, **place, **pressing))
             place["radius"] = radius
             if backlash is None:
