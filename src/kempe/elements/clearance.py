@@ -53,7 +53,7 @@ class ClearanceRevolute(RubbingCircles, Pressing, Joint):
         surfaces = None if bearing is None else Surfaces(bearing, bearing - play.value, inside=True)
         if surfaces is None:
             surfaces = Surfaces(play.value, 0.0, inside=True)  # a clearance, and no radius
-        pressing = self._pressing(what, as_contact(contact, f"{what}: contact", surfaces), friction)
+        pressing = self._pressing(name, what, as_contact(contact, f"{what}: contact", surfaces), friction)
         if pressing["friction"] is not None and bearing is None:
             raise ModelError(f"{what}: friction acts on the surface of the journal: give bearing_radius= too")
         journal = None if bearing is None else bearing - play.value

@@ -382,7 +382,7 @@ class CurveContact(Pressing, Contact):
     ) -> None:
         what = f"curve contact '{name}'"
         base, follower = _on_curve(what, i, j, on_j)
-        fields = self._pressing(what, pushing(what, contact, None, stiffness, damping, exponent), friction)
+        fields = self._pressing(name, what, pushing(what, contact, None, stiffness, damping, exponent), friction)
         fields["radius"] = unless_zero(not_negative(radius, f"{what}: radius"))
         Contact.__init__(self, name, what, base, curve, follower, start, **fields)
 

@@ -31,7 +31,7 @@ class PressingContact(Pressing):
         surfaces: Surfaces | None,
         **fields: Any,
     ) -> None:
-        pressing = self._pressing(what, as_contact(contact, f"{what}: contact", surfaces), friction)
+        pressing = self._pressing(name, what, as_contact(contact, f"{what}: contact", surfaces), friction)
         super().__init__(name, i=ends[0], j=ends[1], **fields, **pressing)
 
     def gap(self, x: Any) -> Any:
