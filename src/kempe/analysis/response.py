@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Response:
 
     ``contacts`` is about each element that presses, ``drivers`` has the statistics of their efforts and powers,
     ``supplied`` and ``dissipated`` are the energies that went in and were lost in each period (empty for a run without
-    audit), and ``periodicity`` says whether the motion repeats itself.
+    audit), ``periodicity`` says whether the motion repeats itself, ``result`` is the motion.
     """
 
     period: float
@@ -50,10 +50,11 @@ class Response:
     periodicity: Periodicity
     supplied: np.ndarray
     dissipated: np.ndarray
-    name: str = ""
+    result: Result = field(compare=False)
 
     def __str__(self) -> str:
-        lines = [f"'{self.name}': {self.periods} periods of {self.period:.6g}, start-up of {self.skip:.6g} left out"]
+        model = self.result.provenance.get("model", "")
+        lines = [f"'{model}': {self.periods} periods of {self.period:.6g}, start-up of {self.skip:.6g} left out"]
         lines += [str(self.periodicity)]
         rows = [["", "each period", "median", "least", "largest"]]
         for name, found in self.contacts.items():
@@ -114,7 +115,7 @@ def response(result: Result, period: float, *, skip: float | None = None) -> Res
         verdict,
         supplied,
         dissipated,
-        model.name,
+        result,
     )
 
 
