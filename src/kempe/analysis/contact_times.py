@@ -22,8 +22,9 @@ def contact_times(result: Result, points: int = 50) -> np.ndarray:
     """
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
         raise ModelError(f"points must be a whole number of at least 2, not {shown(points)}")
-    model = result.model
-    elements = {} if model is None else model.elements
+    if not isinstance(result, Result) or result.model is None:
+        raise ModelError("contact times are those of a motion that knows its model, as simulate returns it")
+    elements = result.model.elements
     pressing = [name for name in result.first_modes if isinstance(elements.get(name), Pressing)]
     if not pressing:
         raise ModelError("nothing in this result presses: contact times are those of contacts with a contact law")

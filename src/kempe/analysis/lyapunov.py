@@ -23,6 +23,8 @@ from kempe.solvers import course as co
 
 #: So many tolerances apart two neighbours start: far enough for their difference not to be one of errors.
 APART = 1e4
+#: With a larger tolerance neighbours cannot be told from errors.
+LOOSEST = 1e-7
 #: A difference of so few tolerances says nothing but that it is small.
 LOST = 30.0
 #: A difference of less than this, in sizes, is none.
@@ -126,41 +128,50 @@ def lyapunov(
     """The largest Lyapunov exponent, from two neighbouring motions over so many periods (Benettin, Galgani, Strelcyn).
 
     The two run on their own, with all their switches; after every ``period`` their distance is measured and the second
-    is moved to the old distance from the first, along the line between them. Modes go on, and values that elements
-    keep from their switches are moved with the rest. Where the two are in different modes at the end of a period, they
-    are left alone until the end of the next.
+    is moved to the old distance from the first, along the line between them. It goes on in the modes of the first, and
+    values that elements keep from their switches are moved with the rest.
 
     ``skip`` is the start-up that is left out (default: 20 periods); the neighbours part half-way through it, so that
     their difference has turned to where it grows fastest. ``separation`` is their distance, in mechanism sizes (radians
     for angles; velocities by the fastest motion of late), by default ten thousand tolerances. Of a system without a
-    period, any time will do for one. Everything else is as in :func:`kempe.simulate`.
+    period, any time will do for one. Ctrl-C returns what exists. Everything else is as in :func:`kempe.simulate`.
     """
+    T, first, last = _counted(period, periods, skip)
+    tolerance = within(tolerance, "tolerance", 1e-14, LOOSEST)
+    distance = APART * tolerance if separation is None else within(separation, "separation", LOST * tolerance, FAR)
+    settings: dict[str, Any] = {"method": method, "tolerance": tolerance, "max_step": max_step, "audit": False}
+    settings |= {"start": start, "velocities": velocities, "parameters": parameters}
+    growth: list[float] = []
+    with reporting(progress, f"'{model.name}': lyapunov") as report:
+        one, other = (begun(model, [0.0, last * T], **settings) for _ in range(2))
+        pair = Neighbours(one, other, distance, tolerance)
+        try:
+            pair.begin(first // 2 * T)
+            for k in range(first // 2 + 1, last + 1):
+                grown = pair.until(k * T)
+                growth += [grown] if k > first or grown == -np.inf else []
+                if grown == -np.inf:
+                    break
+                if report:
+                    report(k * T, last * T)
+        except KeyboardInterrupt:
+            if not growth:
+                raise
+    return Lyapunov(T, np.array(growth), distance, tolerance, pair.lost, pair.far, model.name)
+
+
+def _counted(period: Any, periods: Any, skip: Any) -> tuple[float, int, int]:
+    """The period, and the numbers of the period after which growth counts and of the last one."""
     T = plain_number(period, "period")
-    if not 0.0 < T < np.inf:
+    if not T > 0.0:
         raise ModelError(f"period must be above zero, not {T:g}")
     if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)) or periods < 1:
         raise ModelError(f"periods must be a whole number of at least 1, not {shown(periods)}")
     left_out = 20.0 * T if skip is None else plain_number(skip, "skip")
-    if not 0.0 <= left_out < np.inf:
+    if not left_out >= 0.0:
         raise ModelError(f"skip must be a time of at least zero, not {left_out:g}")
     first = int(np.ceil(left_out / T - 1e-9))
-    end = (first + int(periods)) * T
-    settings: dict[str, Any] = {"method": method, "tolerance": tolerance, "max_step": max_step, "audit": False}
-    settings |= {"start": start, "velocities": velocities, "parameters": parameters}
-    distance = APART * tolerance if separation is None else within(separation, "separation", LOST * tolerance, FAR)
-    with reporting(progress, f"'{model.name}': lyapunov") as report:
-        one, other = (begun(model, [0.0, end], **settings) for _ in range(2))
-        pair = Neighbours(one, other, distance, tolerance)
-        pair.begin(T * (first // 2))
-        growth: list[float] = []
-        for k in range(first // 2 + 1, first + int(periods) + 1):
-            grown = pair.until(k * T)
-            growth += [grown] if k > first or grown == -np.inf else []
-            if grown == -np.inf:
-                break
-            if report:
-                report(k * T, end)
-    return Lyapunov(T, np.array(growth), distance, tolerance, pair.lost, pair.far, model.name)
+    return T, first, first + int(periods)
 
 
 class Walker:
@@ -176,7 +187,7 @@ class Walker:
         self.record.events.clear()
         if code != co.REACHED:
             ended = finished(self.machine, self.record, code, None)
-            raise ModelError(f"the motion ends at t = {ended.t[-1]:.6g}: {ended.message}")
+            raise ModelError(f"the motion ends at t = {self.machine.course.now.t:.6g}: {ended.message}")
 
     @property
     def state(self) -> np.ndarray:

@@ -49,6 +49,8 @@ class Periodicity:
     points: int
     since: float
     settling: float
+    #: Whether the limit was given.
+    allowed: bool = False
 
     @property
     def periodic(self) -> bool:
@@ -66,7 +68,7 @@ class Periodicity:
         if self.periodic:
             return (
                 f"periodic: the motion repeats itself {every}, to within {self.width:.2g} sizes over {self.points} "
-                f"periods from t = {self.since:.6g} on (the tolerance explains {self.limit:.2g})"
+                f"periods from t = {self.since:.6g} on ({self._limit})"
             )
         if self.verdict == "undecided":
             advice = (
@@ -75,13 +77,18 @@ class Periodicity:
                 else "a smaller tolerance would tell"
             )
             return (
-                f"undecided: the motion comes back {every} to within {self.width:.2g} sizes ('{self.widest}'), more "
-                f"than the {self.limit:.2g} that the tolerance explains; {advice}"
+                f"undecided: the motion comes back {every} to within {self.width:.2g} sizes ('{self.widest}'), and "
+                f"{self._limit}; {advice}"
             )
+        most = "one period" if len(self.widths) == 1 else f"up to {len(self.widths)} periods"
         return (
-            f"not periodic with up to {len(self.widths)} periods: even {every} it comes back no nearer than "
+            f"not periodic with {most}: even {every} it comes back no nearer than "
             f"{self.width:.2g} sizes ('{self.widest}')"
         )
+
+    @property
+    def _limit(self) -> str:
+        return f"{self.limit:.2g} {'is allowed' if self.allowed else 'is what the tolerance explains'}"
 
     def __repr__(self) -> str:
         return f"Periodicity({self})"
@@ -102,7 +109,9 @@ def periodicity(
     span = float(np.ptp(result.t)) if isinstance(result, Result) and len(result) else 0.0
     rows = section_rows(result, period, 0.5 * span if skip is None else skip)
     if len(rows) < VISITS:
-        raise ModelError(f"{len(rows)} whole periods behind the start-up are too few: {VISITS} at least are needed")
+        raise ModelError(
+            f"only {len(rows)} whole periods begin or end behind the start-up: {VISITS} at least are needed"
+        )
     limit = _explained(result) if within is None else number_within(within, "within", 0.0, np.inf)
     points = _Points(result, rows)
     widths = np.array([points.width(n) for n in range(1, min(int(most), len(rows) // VISITS) + 1)])
@@ -119,6 +128,7 @@ def periodicity(
         len(rows) - 1,
         float(result.t[rows[0]]),
         points.settling(best),
+        within is not None,
     )
 
 

@@ -86,13 +86,13 @@ def _three(numbers: np.ndarray) -> list[str]:
 
 
 @explained
-def response(result: Result, period: float, *, skip: float | None = None) -> Response:
+def response(result: Result, period: float, *, skip: float | None = None, within: float | None = None) -> Response:
     """What a machine does period by period: contacts, forces, losses, efforts, powers, and whether it repeats itself.
 
     ``skip`` is the time at the start that is left out (default: half of the motion). Whole periods must be output
-    times, as for :func:`kempe.periodicity`.
+    times, and ``within`` is as for :func:`kempe.periodicity`.
     """
-    verdict = periodicity(result, period, skip=skip)
+    verdict = periodicity(result, period, skip=skip, within=within)
     rows = section_rows(result, period, verdict.since - float(result.t[0]))
     edges = result.t[rows]
     model = result.model

@@ -59,6 +59,8 @@ def poincare(
     they are with ``m.simulate(60 * period, steps=60 * 100)``.
     """
     wanted = [names] if isinstance(names, str) else list(names)
+    if not wanted:
+        raise ModelError("poincare: name a coordinate, or two quantities")
     if len(wanted) == 1:
         wanted += [rate_name(result, wanted[0])]
     rows = section_rows(result, period, skip, phase)

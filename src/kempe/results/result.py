@@ -287,9 +287,9 @@ class Result:
         """The largest, least, mean and rms value of quantities in each period; see :func:`kempe.statistics`."""
         return VIEWS["statistics"](self, names, period, skip=skip)
 
-    def response(self, period: float, *, skip: float | None = None) -> Any:
+    def response(self, period: float, *, skip: float | None = None, within: float | None = None) -> Any:
         """What the machine does period by period, in a page; see :func:`kempe.response`."""
-        return VIEWS["response"](self, period, skip=skip)
+        return VIEWS["response"](self, period, skip=skip, within=within)
 
     def contact_times(self, points: int = 50) -> np.ndarray:
         """Output times with so many points within each contact; see :func:`kempe.contact_times`."""
