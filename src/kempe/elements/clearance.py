@@ -12,7 +12,7 @@ from kempe.elements.base import Limit, Positive, Scalar, Source, Switch
 from kempe.elements.contact_laws import Surfaces, as_contact
 from kempe.elements.films import THINNEST, Film
 from kempe.elements.joints import Joint, attach
-from kempe.elements.numbers import evaluate, positive, shown
+from kempe.elements.numbers import Number, evaluate, positive, shown
 from kempe.elements.parts import Marker
 from kempe.elements.planar import column, cross, length_of, perpendicular
 from kempe.elements.pressing import Pressing, as_smooth
@@ -58,6 +58,13 @@ class ClearanceRevolute(RubbingCircles, Pressing, Joint):
             raise ModelError(f"{what}: friction acts on the surface of the journal: give bearing_radius= too")
         journal = None if bearing is None else bearing - play.value
         super().__init__(name, i=ends[0], j=ends[1], clearance=play, journal=journal, **pressing)
+
+    @property
+    def radii(self) -> tuple[Number, Number] | None:
+        """The radii of bearing and journal, where they are known."""
+        journal, play = self.fields["journal"], self.fields["clearance"]
+        assert isinstance(play, Scalar)
+        return (journal.value + play.value, journal.value) if isinstance(journal, Scalar) else None
 
     def limits(self) -> list[Limit]:
         journal = self.fields["journal"]
@@ -117,6 +124,13 @@ class LubricatedRevolute(Joint):
         if evaluate([radius.value - play.value])[0] <= 0.0:
             raise ModelError(f"{what}: the clearance must be smaller than the bearing's radius")
         super().__init__(name, i=ends[0], j=ends[1], clearance=play, radius=radius, contact=contact)
+
+    @property
+    def radii(self) -> tuple[Number, Number]:
+        """The radii of bearing and journal."""
+        radius, play = self.fields["radius"], self.fields["clearance"]
+        assert isinstance(radius, Scalar) and isinstance(play, Scalar)
+        return radius.value, radius.value - play.value
 
     def limits(self) -> list[Limit]:
         law = self.fields["contact"]
