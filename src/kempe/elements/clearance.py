@@ -71,7 +71,7 @@ class ClearanceRevolute(RubbingCircles, Pressing, Joint):
         if not isinstance(journal, Scalar):
             return super().limits()
         words = f"{self.told()}: the clearance must be smaller than the bearing's radius"
-        return [*super().limits(), Limit(journal.value, words, journal.value, strict=True)]
+        return [Limit(journal.value, words, journal.value, strict=True), *super().limits()]
 
     def depth(self, x: Any) -> Any:
         d = x.j.r - x.i.r
