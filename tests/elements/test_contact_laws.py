@@ -335,3 +335,25 @@ def test_mistakes_with_a_clearance(change: Any, words: str) -> None:
 def test_mistakes_in_laws(make: Any, words: str) -> None:
     with pytest.raises(kp.ModelError, match=words):
         make()
+
+
+def test_a_journal_drawn_outside_of_its_bearing_is_asked_about() -> None:
+    for contact, asked in ((kp.Hertz(1e9), True), (kp.ShortBearing(0.02, 0.02), True), (kp.Hertz(1e9), False)):
+        m = kp.Mechanism(gravity=(0, -9.81))
+        shaft = m.body("shaft", 1.0, 0.1, at=(0.1 if asked else 4e-4, 0.0))
+        place = {"on_i": (0, 0), "on_j": (0, 0), "clearance": 5e-4, "bearing_radius": 0.01}
+        m.revolute("B", m.ground, shaft, contact=contact, **place)
+        found = [str(finding) for finding in m.check()]
+        words = "the journal of 'B' is drawn 0.1 away from the centre of its bearing, and its clearance is 0.0005"
+        assert any(words in finding for finding in found) is asked
+
+
+@pytest.mark.parametrize("method", ["projection", "radau", "bdf", "alpha"])
+def test_roots_in_a_law_of_ones_own_have_derivatives_where_surfaces_meet(method: str) -> None:
+    """The law d sqrt(d) has none at d = 0, which implicit methods would ask for."""
+    m, _ = journal(kp.contact_law(lambda d: 1e9 * d * kp.sqrt(d)))
+    res = m.simulate(2e-3, method=method, velocities={"shaft.vx": 1.0}, tolerance=1e-8, steps=10)
+    reference, _ = journal(kp.Hertz(1e9))
+    other = reference.simulate(2e-3, velocities={"shaft.vx": 1.0}, tolerance=1e-11, steps=10)
+    assert len(res.events) == len(other.events) >= 2
+    assert float(res["shaft.x"][-1]) == pytest.approx(float(other["shaft.x"][-1]), abs=2e-5)

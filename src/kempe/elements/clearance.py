@@ -159,7 +159,7 @@ class LubricatedRevolute(Joint):
 
     def _left(self, x: Any) -> Any:
         """What is left of the film until it is too thin, in clearances."""
-        return 1.0 - length_of(x.apart[0], x.apart[1]) / x.clearance - THINNEST
+        return smooth_gap(x.apart / x.clearance, 1.0 - THINNEST)
 
     def switches(self, x: Any) -> list[Switch]:
         return [Switch("film", self._left(x), "wall", stops=True, note="has no film left")]
