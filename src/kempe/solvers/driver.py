@@ -250,3 +250,16 @@ def begin(eq: Equations, wk: Work, course: Course) -> int:
     copy_state(now, course.before)
     course.fresh = 1
     return REACHED if write_until(eq, wk, course, now.t) > 0 else FAILED
+
+
+@piece
+def go_on(eq: Equations, wk: Work, course: Course) -> int:
+    """From another q and v at the same time, in the same modes: consistent values, switches that are due taken."""
+    if not consistent(eq, wk, course.now, np.inf, refinements(course)) < np.inf:
+        return SINGULAR
+    code = REACHED
+    if eq.hybrids.owner.shape[0] > 0:
+        code = call(course.settle_at, eq, wk, course, course.memory_at, 0.0)
+    copy_state(course.now, course.before)
+    course.fresh = 1
+    return code
