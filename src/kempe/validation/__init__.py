@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kempe.errors import ModelError
 from kempe.validation import (
+    clearance_slider_crank,
     coulomb_double_pendulum,
     dads_slider_crank,
     singular_configurations,
@@ -22,6 +23,7 @@ CASES: dict[str, Case] = {
         singular_position_simulation,
         coulomb_double_pendulum,
         dads_slider_crank,
+        clearance_slider_crank,
     )
 }
 
