@@ -9,6 +9,7 @@ from kempe.validation import (
     clearance_slider_crank,
     coulomb_double_pendulum,
     dads_slider_crank,
+    hybrid_contact,
     singular_configurations,
     singular_position_accelerations,
     singular_position_simulation,
@@ -24,6 +25,7 @@ CASES: dict[str, Case] = {
         coulomb_double_pendulum,
         dads_slider_crank,
         clearance_slider_crank,
+        hybrid_contact,
     )
 }
 

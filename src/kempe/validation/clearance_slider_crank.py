@@ -11,9 +11,10 @@ stiffness times (5000 / rpm)^2. So all designs of Table 6 are runs of one model.
 From c = 0.25 mm on the motion at 5000 rpm is chaotic: nothing but statistics compares there, and they carry the spread
 of their starts as tolerance. Truths come from an integration in two coordinates that shares nothing with Kempe.
 
-Misprints: rows 2, 4, 12 and 26 of Table 6; the upper limit of Table 3 (it is 1.7e10) and the optimum (3.4e9); "diametric" for
-radial; eq. (10) is a covariance where eq. (16) needs correlations, and the last term of eq. (12) has 1/sigma^2. Left
-open: gravity, which decides at 50 rpm; the window of the maxima, clipped forces, the damping of the commercial contact.
+Misprints: rows 2, 4, 12 and 26 of Table 6; the upper limit of Table 3 (1.7e10 is meant) and the optimum (3.4e9);
+"diametric" for radial; eq. (10) is a covariance where eq. (16) needs correlations, and the last term of eq. (12) has
+1/sigma^2. Left open: gravity, which decides at 50 rpm; the window of the maxima; clipped forces; the damping of the
+commercial contact.
 """
 
 from __future__ import annotations
