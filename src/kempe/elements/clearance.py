@@ -73,11 +73,11 @@ class ClearanceRevolute(Pressing, Joint):
         return perpendicular(d) / ca.fmax(apart, 1e-300), apart + x.journal
 
     def slip(self, x: Any) -> Any:
-        """How fast the journal's surface moves along the bearing's, where they touch."""
-        along, reach = self._way(x)
+        """How fast the journal's surface moves along the bearing's, both of them with the radii they have unpressed."""
+        along, _ = self._way(x)
         d = x.j.r - x.i.r
         moved = x.d(d[0]) * along[0] + x.d(d[1]) * along[1]
-        return moved + x.journal * x.d(x.j.angle) - reach * x.d(x.i.angle)
+        return moved + x.journal * x.d(x.j.angle) - (x.journal + x.clearance) * x.d(x.i.angle)
 
     def rub(self, x: Any, effort: Any) -> Any:
         along, reach = self._way(x)

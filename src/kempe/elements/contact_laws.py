@@ -153,7 +153,12 @@ def _bound(method: Callable[..., Any], law: Any) -> Callable[..., Any]:
 
 def _power(law: Any, depth: Any) -> Any:
     """depth^n; None stands for Hertz's 1.5."""
-    return depth * ca.sqrt(depth) if law.exponent is None else depth**law.exponent
+    return depth * _root(depth) if law.exponent is None else depth**law.exponent
+
+
+def _root(value: Any) -> Any:
+    """The square root, whose derivative at zero is taken as zero: it is multiplied by zero there."""
+    return ca.if_else(value > 0, ca.sqrt(value), 0.0)
 
 
 def _exponent(value: Any, what: str) -> Number | None:
@@ -404,7 +409,7 @@ class Conformal(ElasticContact):
         return found
 
     def elastic(self, law: Any, depth: Any) -> Any:
-        return ca.pi / 2 * law.modulus * depth * ca.sqrt(depth / (2 * (law.clearance + depth)))
+        return ca.pi / 2 * law.modulus * depth * _root(depth / (2 * (law.clearance + depth)))
 
     def stored(self, law: Any, depth: Any) -> Any:
         """The integral of d^1.5 (c + d)^-0.5 in closed form."""
