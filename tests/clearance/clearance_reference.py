@@ -88,8 +88,8 @@ def first_contacts(
     t, h = Real(0), Real(1e-6)
     r, L, w = Real(machine.crank), Real(machine.rod), Real(machine.speed)
     y = np.array([0, r + L, -r * w / L, 0], dtype=Real)
-    found: list[tuple[float, float, float, float]] = []
-    begun: tuple[float, float] | None = None
+    found: list[tuple[float, ...]] = []
+    begun: tuple[Real, Real] | None = None
     while len(found) < count:
         new, error = _step(machine.rate, t, y, h)
         if error > tolerance:

@@ -1,7 +1,7 @@
 """Does any contact go by unseen? Random machines, looked at as finely as one likes.
 
-``python tests/clearance/contact_sweep.py [first] [last]`` goes through designs by number. Each is simulated over one turn or, if that
-is shorter, over about twenty flights.
+``python tests/clearance/contact_sweep.py [first] [last]`` goes through designs by number. Each is simulated over one
+turn or, if that is shorter, over about twenty flights.
 
 - Between contacts no output point, of very many, may lie inside the other surface.
 - A run with steps a hundred times shorter has the same contacts, as long as both runs are the same motion: the first
@@ -74,7 +74,7 @@ def verdict(seed: int) -> tuple[list[str], dict[str, float]]:
 
 
 def main() -> None:
-    first, last = (int(word) for word in (sys.argv[1:] + ["0", "100"])[:2])
+    first, last = (int(word) for word in [*sys.argv[1:], "0", "100"][:2])
     wrong = failed = contacts = 0
     for seed in range(first, last):
         try:

@@ -320,6 +320,15 @@ def constraint_from_a_table(d: Drawing) -> Any:
     return m, m.constraint("J", lambda i, j: [j.y - lift(i.x - j.x), bent(i.x, lift(j.y))], a, b)
 
 
+@example(el.CurveContact)
+def roller_that_rubs_on_a_curve(d: Drawing) -> Any:
+    m, a, b, _ = bodies(d)
+    size = m.parameter("size", 0.5 * d.scale)
+    disk = kp.polar(lambda s: size * (1 + 0.2 * kp.cos(2 * s)))
+    law, friction = kp.Hertz(1e3), kp.RooneyDeravi(0.3, speed=0.1 * d.scale)
+    return m, m.curve_contact("J", a, b, curve=disk, radius=0.1 * d.scale, contact=law, friction=friction)
+
+
 @example(el.Driver)
 def driven_angle(d: Drawing) -> Any:
     m, a, b, _ = bodies(d)

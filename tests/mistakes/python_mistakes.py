@@ -535,7 +535,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
     ),
     (
         'm.translational("T", ground, rod, backlash=0.001, length=0.1, angle=0)',
-        ["translational 'T': a slider with backlash is free to turn: leave angle= out, and draw it as it is"],
+        ["translational 'T': a slider with play is free to turn: leave angle= out, and draw it as it is"],
     ),
     (
         'm.translational("T", ground, rod, friction=0.1, width=0.1)',

@@ -2,7 +2,7 @@
 
 from kempe.elements.backlash import LooseRevolute, LooseTranslational, loose_guide
 from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, check_name, trace
-from kempe.elements.clearance import ClearanceRevolute
+from kempe.elements.clearance import ClearanceRevolute, ClearanceTranslational, LubricatedRevolute, clearance_guide
 from kempe.elements.contact_laws import (
     CONTACT_LAWS,
     ContactLaw,
@@ -23,6 +23,7 @@ from kempe.elements.curves import CamFlat, CamRoller, Curve, CurveContact, Point
 from kempe.elements.drivers import Driver, PointDriver
 from kempe.elements.equations import SystemEquations
 from kempe.elements.events import Event
+from kempe.elements.films import Film, LongBearing, ShortBearing
 from kempe.elements.forces import Bushing, Force, Spring, SpringDamper, Torque, TorsionSpring
 from kempe.elements.friction import (
     LAWS,
@@ -70,6 +71,7 @@ from kempe.elements.numbers import (
     shown,
     vector,
 )
+from kempe.elements.own_contact import contact_law
 from kempe.elements.parts import (
     Body,
     Carrier,
@@ -81,6 +83,11 @@ from kempe.elements.parts import (
     Marker,
     Point,
     PointMass,
+)
+from kempe.elements.pressing_contacts import (
+    PressingCircleContact,
+    PressingCircleLineContact,
+    PressingPointLineContact,
 )
 from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.restitution import loss_of, restitution_of
@@ -105,6 +112,7 @@ __all__ = [
     "CircleContact",
     "CircleLineContact",
     "ClearanceRevolute",
+    "ClearanceTranslational",
     "Component",
     "ContactLaw",
     "Coordinate",
@@ -117,6 +125,7 @@ __all__ = [
     "Element",
     "Event",
     "Field",
+    "Film",
     "Flores",
     "Force",
     "Friction",
@@ -137,9 +146,11 @@ __all__ = [
     "Law",
     "Link",
     "Load",
+    "LongBearing",
     "LooseRevolute",
     "LooseTranslational",
     "LuGre",
+    "LubricatedRevolute",
     "Marker",
     "ModifiedCoulomb",
     "Number",
@@ -151,12 +162,16 @@ __all__ = [
     "PointLineContact",
     "PointMass",
     "PointOnCurve",
+    "PressingCircleContact",
+    "PressingCircleLineContact",
+    "PressingPointLineContact",
     "PrintedHybrid",
     "Quantity",
     "RackAndPinion",
     "Revolute",
     "RigidLink",
     "RooneyDeravi",
+    "ShortBearing",
     "Spring",
     "SpringDamper",
     "Stop",
@@ -175,8 +190,10 @@ __all__ = [
     "Weld",
     "angle",
     "check_name",
+    "clearance_guide",
     "constant_acceleration",
     "constant_speed",
+    "contact_law",
     "contact_modulus",
     "curve",
     "curve_through",

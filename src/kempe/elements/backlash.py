@@ -87,8 +87,12 @@ class LooseTranslational(Joint):
             found[-1:] = [(found[-1][0], end, held)] if same else [*found[-1:], (begin, end, held)]
         return found
 
+    def held(self, x: Any) -> list[Any]:
+        """Which corners hold."""
+        return [load[NORMAL] < 0 for load in x.loads]  # a contact pushes
+
     def outputs(self, x: Any) -> dict[str, Any]:
-        a, b, c, d = (load[NORMAL] < 0 for load in x.loads)  # a contact pushes
+        a, b, c, d = self.held(x)
         right, left = a + b, c + d
         case = ca.if_else(right * left > 0, 3.0, right + left)
         offset = x.j.r - x.i.r
@@ -122,22 +126,40 @@ def loose_guide(
     """A slider in a guide with ``backlash`` on either side of it; ``length`` and ``width`` are the slider's."""
     what = f"translational joint '{name}'"
     play = Positive(backlash, f"{what}: backlash")
+    ends, size, places = cornered(what, i, j, play, "backlash", length, width, axis, at, on_i, on_j)
+    corners = [
+        PointLineContact(f"{name} {corner}", line, point, restitution=restitution, friction=friction, law=law)
+        for corner, line, point in places
+    ]
+    return LooseTranslational(name, ends, tuple(corners), [play, size])
+
+
+def cornered(
+    what: str,
+    i: Any,
+    j: Any,
+    play: Positive,
+    word: str,
+    length: Any,
+    width: Any,
+    axis: Any,
+    at: Any,
+    on_i: Any,
+    on_j: Any,
+) -> tuple[tuple[Marker, Marker], Positive, list[tuple[str, Marker, Marker]]]:
+    """The ends of a guide with play, its length, and its corners: their letters, lines on i and points on j."""
     if length is None:
-        raise ModelError(f"{what}: a slider with backlash touches with its corners: give its length= too")
+        raise ModelError(f"{what}: a slider with {word} touches with its corners: give its length= too")
     size = Positive(length, f"{what}: length")
-    along, across = size.value / 2, not_negative(width, f"{what}: width") / 2
+    along, across = size.value / 2, not_negative(0.0 if width is None else width, f"{what}: width") / 2
     if on_j is None and not isinstance(j, Marker):
         on_j = (0.0, 0.0)
     ends = attach(what, i, j, at, on_i, on_j, axis)
-    corners = []
+    places = []
     for corner, x, side in (("A", -1, -1), ("B", 1, -1), ("C", -1, 1), ("D", 1, 1)):
         line = _beside(ends[0], (0.0, side * (across + play.value)), 0.0 if side < 0 else ca.pi)
-        point = _beside(ends[1], (x * along, side * across))
-        contact = PointLineContact(
-            f"{name} {corner}", line, point, axis=None, restitution=restitution, friction=friction, law=law
-        )
-        corners.append(contact)
-    return LooseTranslational(name, ends, tuple(corners), [play, size])
+        places.append((corner, line, _beside(ends[1], (x * along, side * across))))
+    return ends, size, places
 
 
 def _beside(marker: Marker, offset: tuple[Any, Any], turn: float = 0.0) -> Marker:

@@ -7,16 +7,20 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Limit, Positive, Scalar
+from kempe.elements.backlash import LooseTranslational, cornered
+from kempe.elements.base import Limit, Positive, Scalar, Source, Switch
 from kempe.elements.contact_laws import Surfaces, as_contact
+from kempe.elements.films import THINNEST, Film
 from kempe.elements.joints import Joint, attach
-from kempe.elements.numbers import evaluate, positive
-from kempe.elements.planar import length_of, perpendicular
-from kempe.elements.pressing import Pressing
+from kempe.elements.numbers import evaluate, positive, shown
+from kempe.elements.parts import Marker
+from kempe.elements.planar import column, cross, length_of, perpendicular
+from kempe.elements.pressing import Pressing, as_smooth
+from kempe.elements.pressing_contacts import PressingPointLineContact, RubbingCircles
 from kempe.errors import ModelError
 
 
-class ClearanceRevolute(Pressing, Joint):
+class ClearanceRevolute(RubbingCircles, Pressing, Joint):
     """A journal of j in a bearing of i that is wider by ``clearance`` in radius: it flies, strikes, presses and slides.
 
     ``contact`` is the contact law. ``bearing_radius`` is needed for friction, and where the stiffness follows from the
@@ -49,7 +53,7 @@ class ClearanceRevolute(Pressing, Joint):
         surfaces = None if bearing is None else Surfaces(bearing, bearing - play.value, inside=True)
         if surfaces is None:
             surfaces = Surfaces(play.value, 0.0, inside=True)  # a clearance, and no radius
-        pressing = self._pressing(what, as_contact(contact, f"{what}: contact", surfaces), friction)
+        pressing = self._pressing(name, what, as_contact(contact, f"{what}: contact", surfaces), friction)
         if pressing["friction"] is not None and bearing is None:
             raise ModelError(f"{what}: friction acts on the surface of the journal: give bearing_radius= too")
         journal = None if bearing is None else bearing - play.value
@@ -66,23 +70,8 @@ class ClearanceRevolute(Pressing, Joint):
         d = x.j.r - x.i.r
         return length_of(d[0], d[1]) - x.clearance
 
-    def _way(self, x: Any) -> tuple[Any, Any]:
-        """The direction along the surfaces, and how far the journal's surface is from the bearing's centre."""
-        d = x.j.r - x.i.r
-        apart = length_of(d[0], d[1])
-        return perpendicular(d) / ca.fmax(apart, 1e-300), apart + x.journal
-
-    def slip(self, x: Any) -> Any:
-        """How fast the journal's surface moves along the bearing's, both of them with the radii they have unpressed."""
-        along, _ = self._way(x)
-        d = x.j.r - x.i.r
-        moved = x.d(d[0]) * along[0] + x.d(d[1]) * along[1]
-        return moved + x.journal * x.d(x.j.angle) - (x.journal + x.clearance) * x.d(x.i.angle)
-
-    def rub(self, x: Any, effort: Any) -> Any:
-        along, reach = self._way(x)
-        turned = x.push(x.j.angle, effort * x.journal) - x.push(x.i.angle, effort * reach)
-        return x.push(x.j.r - x.i.r, effort * along) + turned
+    def surface(self, x: Any) -> Any:
+        return x.journal
 
     def outputs(self, x: Any) -> dict[str, Any]:
         d = x.j.r - x.i.r
@@ -91,3 +80,129 @@ class ClearanceRevolute(Pressing, Joint):
 
     def output_kinds(self) -> Mapping[str, str]:
         return {**super().output_kinds(), **dict.fromkeys(("x", "y", "eccentricity"), "length")}
+
+
+class LubricatedRevolute(Joint):
+    """A journal of j in a bearing of i that is wider by ``clearance`` in radius, both kept apart by a film.
+
+    ``contact`` is the film, ``kp.ShortBearing(...)`` or ``kp.LongBearing(...)``; ``bearing_radius`` stands for both
+    radii. The film pushes the journal, drags both parts, and does not let it reach the wall; a run ends where it would
+    be thinner than 1e-4 clearances, where nothing that is real is a film.
+    """
+
+    modes = ("film", "wall")
+
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        clearance: Any,
+        contact: Film,
+        bearing_radius: Any,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+    ) -> None:
+        what = f"revolute joint '{name}'"
+        if not isinstance(contact, Film):
+            raise ModelError(
+                f"{what}: contact must be kp.ShortBearing(...) or kp.LongBearing(...), not {shown(contact)}"
+            )
+        if bearing_radius is None:
+            raise ModelError(f"{what}: a film lies around the journal: give bearing_radius= too")
+        ends = attach(what, i, j, at, on_i, on_j)
+        play, radius = Positive(clearance, f"{what}: clearance"), Positive(bearing_radius, f"{what}: bearing_radius")
+        if evaluate([radius.value - play.value])[0] <= 0.0:
+            raise ModelError(f"{what}: the clearance must be smaller than the bearing's radius")
+        super().__init__(name, i=ends[0], j=ends[1], clearance=play, radius=radius, contact=contact)
+
+    def limits(self) -> list[Limit]:
+        law = self.fields["contact"]
+        said = [limit._replace(words=f"{self.told()}: {limit.words}") for limit in law.limits()]
+        return [limit for f in self.fields.values() if f is not law for limit in f.limits()] + said
+
+    def view(self, source: Source) -> Any:
+        x = super().view(source)
+        x.apart = x.j.r - x.i.r
+        x.turning = [x.d(end.angle) for end in (x.i, x.j)]
+        moved = column([x.d(x.apart[0]), x.d(x.apart[1])])
+        squeezed = moved - (x.turning[0] + x.turning[1]) / 2 * perpendicular(x.apart)
+        x.pushed, x.drag = x.contact.acts(x.clearance, x.radius, x.apart, squeezed)
+        return x
+
+    def damping(self, x: Any) -> Any:
+        """Force and drag; half of the moment between force and counterforce is borne by either surface."""
+        dragged = x.drag * (x.turning[1] - x.turning[0])
+        half = cross(x.apart, x.pushed) / 2
+        turned = x.push(x.j.angle, -dragged - half) + x.push(x.i.angle, dragged - half)
+        return x.push(x.apart, x.pushed) + turned
+
+    def _left(self, x: Any) -> Any:
+        """What is left of the film until it is too thin, in clearances."""
+        return 1.0 - length_of(x.apart[0], x.apart[1]) / x.clearance - THINNEST
+
+    def switches(self, x: Any) -> list[Switch]:
+        return [Switch("film", self._left(x), "wall", stops=True, note="has no film left")]
+
+    def first_mode(self, x: Any) -> Any:
+        return ca.if_else(self._left(x) > 0, 0.0, 1.0)
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        eccentric = length_of(x.apart[0], x.apart[1])
+        place = {"x": ca.dot(x.i.u, x.apart), "y": ca.dot(x.i.n, x.apart), "eccentricity": eccentric}
+        return {"force": length_of(x.pushed[0], x.pushed[1]), **place, "film": x.clearance - eccentric}
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {"force": "force", **dict.fromkeys(("x", "y", "eccentricity", "film"), "length")}
+
+
+class ClearanceTranslational(LooseTranslational):
+    """A slider of j between two lines of i, with play across and in its angle, whose corners press by a contact law.
+
+    Corners, cases and outputs are those of a slider with backlash; each corner, "P A" to "P D" for a guide "P", has a
+    force and a penetration of its own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        ends: tuple[Marker, Marker],
+        corners: tuple[PressingPointLineContact, ...],
+        sizes: list[Positive],
+    ) -> None:
+        self.corners = corners  # type: ignore[assignment]
+        touched = [list(corner.markers) for corner in corners]
+        Joint.__init__(self, name, i=ends[0], j=ends[1], touched=touched, sizes=sizes)
+
+    def held(self, x: Any) -> list[Any]:
+        return [ca.dot(line.n, point.r - line.r) < 0 for line, point in x.touched]
+
+
+def clearance_guide(
+    name: str,
+    i: Any,
+    j: Any,
+    *,
+    clearance: Any,
+    contact: Any,
+    length: Any,
+    width: Any = None,
+    axis: Any = (1.0, 0.0),
+    at: Any = None,
+    on_i: Any = None,
+    on_j: Any = None,
+    friction: Any = None,
+) -> ClearanceTranslational:
+    """A slider in a guide with ``clearance`` on either side of it; ``length`` and ``width`` are the slider's."""
+    what = f"translational joint '{name}'"
+    play = Positive(clearance, f"{what}: clearance")
+    law = as_contact(contact, f"{what}: contact")
+    as_smooth(friction, f"{what}: friction")
+    ends, size, places = cornered(what, i, j, play, "clearance", length, width, axis, at, on_i, on_j)
+    corners = [
+        PressingPointLineContact(f"{name} {corner}", line, point, contact=law, friction=friction)
+        for corner, line, point in places
+    ]
+    return ClearanceTranslational(name, ends, tuple(corners), [play, size])

@@ -1,6 +1,6 @@
 """Contacts between rigid surfaces, and rigid stops: they close with an impact, hold, slide or stick, and open again.
 
-Each says where its gap is and how far it has slid; all else is what touching means (``Touching``).
+Each is made of two surfaces (``surfaces``); all else is what touching means (``Touching``).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Limit, Positive, Scalar, Switch
+from kempe.elements.base import Positive, Switch
 from kempe.elements.friction import as_friction
-from kempe.elements.joints import attach
 from kempe.elements.kinds import EFFORTS
-from kempe.elements.numbers import evaluate, number, vector
+from kempe.elements.numbers import number
 from kempe.elements.parts import Marker
-from kempe.elements.planar import column, cross, length_of
+from kempe.elements.planar import column, cross
 from kempe.elements.quantities import as_quantity
+from kempe.elements.surfaces import CircleAndLine, PointAndLine, TwoCircles, on_line
 from kempe.elements.touching import STICKS, Restitution, Touching
 from kempe.errors import ModelError
 
@@ -57,13 +57,8 @@ class SurfaceContact(RigidContact):
         bouncing = self._bouncing(what, restitution, law)
         super().__init__(name, i=ends[0], j=ends[1], **fields, **bouncing, **rubbing)
 
-    @property
-    def markers(self) -> tuple[Marker, Marker]:
-        """The points on its two parts."""
-        return self.fields["i"], self.fields["j"]  # type: ignore[return-value]
 
-
-class PointLineContact(SurfaceContact):
+class PointLineContact(PointAndLine, SurfaceContact):
     """A point of j that stays on the left side of a line of i, or on the line.
 
     ``axis`` is the line's direction in the world, in the drawn pose: the x axis if not given, or that of a marker given
@@ -92,24 +87,8 @@ class PointLineContact(SurfaceContact):
         ends = on_line(what, i, j, axis, at, on_i, on_j)
         self._make(name, what, ends, restitution, friction, law)
 
-    def gap(self, x: Any) -> Any:
-        return ca.dot(x.i.n, x.j.r - x.i.r)
 
-    def slid(self, x: Any) -> Any:
-        return ca.dot(x.i.u, x.j.r - x.i.r)
-
-
-def on_line(what: str, i: Any, j: Any, axis: Any, at: Any, on_i: Any, on_j: Any) -> tuple[Marker, Marker]:
-    """A line of i, through the origin of i if nothing else is said, and a point of j."""
-    if on_j is None and not isinstance(j, Marker):
-        on_j = (0.0, 0.0)
-    if at is None and on_i is None and not isinstance(i, Marker):
-        on_i = (0.0, 0.0)
-    ends = attach(what, i, j, at, on_i, on_j, (1.0, 0.0) if axis is None else axis)
-    return (i, ends[1]) if isinstance(i, Marker) and axis is None and at is None and on_i is None else ends
-
-
-class CircleLineContact(SurfaceContact):
+class CircleLineContact(CircleAndLine, SurfaceContact):
     """A circle of j on the left side of a line of i: a wheel on a road, a ball on a table.
 
     ``on_j`` is the circle's centre (the origin of j if not given); the rest is as for a contact of point and line.
@@ -136,23 +115,14 @@ class CircleLineContact(SurfaceContact):
         size = Positive(radius, f"{what}: radius")
         self._make(name, what, ends, restitution, friction, law, radius=size)
 
-    def gap(self, x: Any) -> Any:
-        return ca.dot(x.i.n, x.j.r - x.i.r) - x.radius
 
-    def slid(self, x: Any) -> Any:
-        return ca.dot(x.i.u, x.j.r - x.i.r) + x.radius * (x.j.angle - x.i.angle)
-
-
-class CircleContact(SurfaceContact):
+class CircleContact(TwoCircles, SurfaceContact):
     """Two circles side by side, or with ``inside=True`` the circle of j within that of i: balls, wheels, rings.
 
     ``radii`` are those of i and j, ``on_i`` and ``on_j`` the centres in the parts' own axes (their origins if not
     given). ``restitution``, ``friction`` and ``law`` are as for a contact of point and line. Where the circles stick,
     they roll.
     """
-
-    #: What is said of a circle that has no room in the other.
-    tight = "the circle of i, the first radius, must be larger than the one inside"
 
     def __init__(
         self,
@@ -169,36 +139,13 @@ class CircleContact(SurfaceContact):
         law: str = "newton",
     ) -> None:
         what = f"circle contact '{name}'"
-        first, second = (Positive(r, f"{what}: radii") for r in vector(radii, f"{what}: radii"))
-        if not isinstance(inside, bool):
-            raise ModelError(f"{what}: inside must be True or False, not {inside!r}")
-        if inside and evaluate([first.value - second.value])[0] <= 0.0:
-            raise ModelError(f"{what}: {self.tight}")
-        centres = [
-            (0.0, 0.0) if on is None and not isinstance(part, Marker) else on for part, on in ((i, on_i), (j, on_j))
-        ]
-        ends = attach(what, i, j, None, centres[0], centres[1])
-        self._make(name, what, ends, restitution, friction, law, first=first, second=second, inside=inside)
+        ends, circles = self.circles(what, i, j, on_i, on_j, radii, inside)
+        self._make(name, what, ends, restitution, friction, law, **circles)
 
     def _make(self, *args: Any, **fields: Any) -> None:
         super()._make(*args, **fields)
         if self.rubs:
             self.latches = ("place", "facing")  # type: ignore[misc]
-
-    def limits(self) -> list[Limit]:
-        first, second = (self.fields[key] for key in ("first", "second"))
-        assert isinstance(first, Scalar) and isinstance(second, Scalar)
-        play = first.value - second.value
-        inside = self.fields["inside"].structure()
-        return [
-            *super().limits(),
-            *([Limit(play, f"{self.told()}: {self.tight}", play, strict=True)] if inside else []),
-        ]
-
-    def gap(self, x: Any) -> Any:
-        d = x.j.r - x.i.r
-        apart = length_of(d[0], d[1])
-        return x.first - x.second - apart if x.inside else apart - x.first - x.second
 
     def facing(self, x: Any) -> Any:
         """The angle of the line of centres, counted from where it was kept: it wraps half a turn away from there."""

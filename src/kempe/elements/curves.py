@@ -20,7 +20,7 @@ from kempe.elements.functions import Expression, arguments_of, called_on_symbols
 from kempe.elements.joints import attach
 from kempe.elements.numbers import Number, evaluate, not_negative, number, plain_array, shown, unless_zero
 from kempe.elements.parts import Coordinate, Marker, as_carrier
-from kempe.elements.planar import Placed, column, cross, perpendicular
+from kempe.elements.planar import Placed, column, cross, perpendicular, relative_angle
 from kempe.elements.pressing import Pressing, pushing
 from kempe.elements.quantities import as_marker
 from kempe.elements.tables import table
@@ -227,12 +227,13 @@ def _nearest(base: Marker, profile: Curve, target: Marker) -> float:
 
     samples = np.linspace(*profile.span, 361)
     s, near = float(samples[int(np.argmin(np.hypot(*gaps(samples).T)))]), 1e-3 * (samples[1] - samples[0])
-    for _ in range(12):  # Gauss and Newton: a point that is drawn on the curve is found to the last digit
+    for _ in range(12):  # Newton's method: a point that is drawn on the curve is found to the last digit
         before, gap, behind = gaps([s - near, s, s + near])
-        slope = (behind - before) / (2.0 * near)
-        step = -float(gap @ slope) / max(float(slope @ slope), 1e-300)
+        slope, bend = (behind - before) / (2.0 * near), (before - 2.0 * gap + behind) / near**2
+        least = float(slope @ slope)
+        step = -float(gap @ slope) / max(least + float(gap @ bend), 0.1 * least, 1e-300)
         trial = float(np.clip(s + step, *profile.span))
-        if not np.hypot(*gaps([trial])[0]) < np.hypot(*gap):
+        if np.hypot(*gaps([trial])[0]) > np.hypot(*gap):
             break
         s = trial
     return s
@@ -357,7 +358,8 @@ class CurveContact(Pressing, Contact):
 
     Outside is to the right of the direction in which the curve is run through. Without ``radius`` it is a point. The
     contact never pulls; it opens and closes as that of a bump stop does. ``contact`` is a contact law in the place of
-    the spring and the damper.
+    the spring and the damper; as the curve has no one radius, it needs a stiffness. ``friction`` is a smooth law; it
+    acts at the point, or at the surface of the roller.
     """
 
     rows = ("tangent",)
@@ -376,10 +378,11 @@ class CurveContact(Pressing, Contact):
         on_j: Any = None,
         start: Any = None,
         contact: Any = None,
+        friction: Any = None,
     ) -> None:
         what = f"curve contact '{name}'"
         base, follower = _on_curve(what, i, j, on_j)
-        fields = self._pressing(what, pushing(what, contact, None, stiffness, damping, exponent))
+        fields = self._pressing(name, what, pushing(what, contact, None, stiffness, damping, exponent), friction)
         fields["radius"] = unless_zero(not_negative(radius, f"{what}: radius"))
         Contact.__init__(self, name, what, base, curve, follower, start, **fields)
 
@@ -388,6 +391,23 @@ class CurveContact(Pressing, Contact):
 
     def depth(self, x: Any) -> Any:
         return -self.gap(x)
+
+    def _seen(self, x: Any) -> tuple[Any, Any]:
+        """The follower's point in the axes of the curve, and the direction of the curve."""
+        d = x.follower.r - x.base.r
+        slope = ca.jacobian(x.profile(x.s), x.s)
+        return column([ca.dot(x.base.u, d), ca.dot(x.base.n, d)]), slope / ca.norm_2(slope)
+
+    def slip(self, x: Any) -> Any:
+        """How fast the surface of j moves along the curve, where it touches."""
+        seen, along = self._seen(x)
+        moved = x.d(seen[0]) * along[0] + x.d(seen[1]) * along[1]
+        return moved if x.radius is None else moved - x.radius * x.d(relative_angle(x.base, x.follower))
+
+    def rub(self, x: Any, effort: Any) -> Any:
+        seen, along = self._seen(x)
+        found = x.push(seen, effort * along)
+        return found if x.radius is None else found - x.push(relative_angle(x.base, x.follower), effort * x.radius)
 
     def phi(self, x: Any) -> Any:
         return self.facing(x)

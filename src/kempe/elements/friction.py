@@ -6,16 +6,20 @@ sliding velocity alone, or, in LuGre's law, on the deflection of bristles too. T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar
 
 import casadi as ca
 
 from kempe.elements.base import Limit, Source
 from kempe.elements.laws import NumberedLaw, refuse_other
-from kempe.elements.numbers import Number, evaluate, not_negative, positive, unless_zero, vector
+from kempe.elements.numbers import Number, evaluate, not_negative, positive, shown, unless_zero, vector
 from kempe.errors import ModelError
 
+#: Bristles that are bent less are straight: so they are finite where nothing presses.
+STRAIGHT = 1e-12
+#: The inertia that stands for bristles whose energy is not counted: their equation is divided by it.
+UNCOUNTED = 1e-9
 #: Numbers of laws that must not vanish.
 SCALES = ("stribeck", "speed", "smooth", "stiffness", "first", "second")
 
@@ -188,14 +192,31 @@ class LuGre(FrictionLaw):
     Their deflection z follows z' = v - s0 abs(v) z / (N g(v)) with Stribeck's curve g(v) = mu_k + (mu_s - mu_k)
     exp(-(v/v_s)^2); the friction is s0 z + s1 z' + s2 v, s0 being ``stiffness``, s1 ``damping``, s2 ``viscous``. The
     energy of the bristles, s0 z^2/2, is counted. ``speed`` is v_s.
+
+    With ``per_load`` the bristles are as stiff as they are pressed, which contacts that open need: z' = v - s0 abs(v) z
+    / g(v), and the friction is N (s0 z + s1 z') + s2 v, so that s0 is one over a length and s1 one over a velocity.
+    Bristles are straight where surfaces meet. Their energy follows the load, and is not counted: what friction takes is
+    lost at once.
     """
 
     bristles = True
 
     def __init__(
-        self, kinetic: Any, static: Any, speed: Any, stiffness: Any, *, damping: Any = 0.0, viscous: Any = 0.0
+        self,
+        kinetic: Any,
+        static: Any,
+        speed: Any,
+        stiffness: Any,
+        *,
+        damping: Any = 0.0,
+        viscous: Any = 0.0,
+        per_load: bool = False,
     ) -> None:
         what = "LuGre friction"
+        if not isinstance(per_load, bool):
+            raise ModelError(f"{what}: per_load must be True or False, not {shown(per_load)}")
+        #: Whether the bristles are as stiff as they are pressed.
+        self.per_load = per_load
         low, high = _coefficients(what, kinetic, static)
         super().__init__(
             kinetic=low,
@@ -208,8 +229,41 @@ class LuGre(FrictionLaw):
         if evaluate([low])[0] == 0.0:
             raise ModelError(f"{what}: kinetic must be above zero: bristles that bear nothing do not bend")
 
+    @property
+    def given(self) -> dict[str, Any]:
+        return super().given | ({"per_load": True} if self.per_load else {})
+
+    def structure(self) -> Hashable:
+        return (super().structure(), self.per_load)
+
+    def symbolic(self, source: Source) -> Any:
+        law = super().symbolic(source)
+        law.inertia = UNCOUNTED if self.per_load else law.stiffness
+        law.bristling = lambda *state: self.bristling(law, *state)
+        return law
+
     def share(self, law: Any, slip: Any) -> Any:
         return _falling(law.kinetic, law.static, slip / law.speed)
+
+    def bristling(self, law: Any, slip: Any, pressed: Any, bent: Any) -> tuple[Any, Any]:
+        """The force of bent bristles, and how fast they bend further: z, or s0 z where they are per load."""
+        if self.per_load:
+            bending = law.stiffness * (slip - ca.fabs(slip) * bent / self.share(law, slip))
+            force = bent if law.damping is None else bent + law.damping / law.stiffness * bending
+            return pressed * force, bending
+        borne = ca.fmax(self.share(law, slip) * pressed, STRAIGHT * law.stiffness)
+        bending = slip - law.stiffness * ca.fabs(slip) * bent / borne
+        force = law.stiffness * bent
+        return force if law.damping is None else force + law.damping * bending, bending
+
+
+def refuse_unloaded(law: FrictionLaw, what: str) -> None:
+    """Refuse bristles that keep their force where nothing presses, in a contact that opens."""
+    if isinstance(law, LuGre) and not law.per_load:
+        raise ModelError(
+            f"{what}: LuGre's bristles need surfaces that stay pressed; this contact opens: give kp.LuGre "
+            "per_load=True, and stiffness and damping for one unit of load"
+        )
 
 
 #: The laws by the words that files have for them.

@@ -45,8 +45,8 @@ class NumberedLaw(Field):
 
     def symbolic(self, source: Source) -> Any:
         names = [key for key, value in self.numbers.items() if value is not None]
-        values = dict.fromkeys(self.numbers) | dict(zip(names, source.numbers(list(self.data())), strict=True))
-        return SimpleNamespace(**values)
+        seen = source.numbers([value for value in self.numbers.values() if value is not None])
+        return SimpleNamespace(**dict.fromkeys(self.numbers) | dict(zip(names, seen, strict=True)))
 
 
 def refuse_other(value: Any, what: str, kind: type[NumberedLaw], plain: str = "") -> None:

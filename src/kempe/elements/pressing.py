@@ -11,9 +11,10 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Element, Followed, Limit, Source, Switch
+from kempe.elements.base import Followed, Limit, Source, Switch
+from kempe.elements.bristles import BENT, Bristled
 from kempe.elements.contact_laws import ContactLaw, KelvinVoigt, Surfaces, as_contact
-from kempe.elements.friction import FrictionLaw, as_friction
+from kempe.elements.friction import FrictionLaw, as_friction, refuse_unloaded
 from kempe.errors import ModelError
 
 #: The modes.
@@ -22,7 +23,7 @@ FREE, CONTACT, RELEASED = "free", "contact", "released"
 SPEED = "speed"
 
 
-class Pressing(Element):
+class Pressing(Bristled):
     """An element with a depth and a contact law; it pushes the depth back, and never pulls.
 
     While the law would pull it is *released*: the damper takes up just what the spring gives, so that no force is left
@@ -34,10 +35,12 @@ class Pressing(Element):
 
     modes = (FREE, CONTACT, RELEASED)
 
-    def _pressing(self, what: str, law: Any, friction: Any = None) -> dict[str, Any]:
+    def _pressing(self, name: str, what: str, law: Any, friction: Any = None) -> dict[str, Any]:
         """The fields of its law and its friction; ``law`` is fitted to its surfaces."""
-        self.latches = (SPEED,) if law.latched else ()  # type: ignore[misc]
-        return {"contact": law, "friction": as_smooth(friction, f"{what}: friction")}
+        rubbing = as_smooth(friction, f"{what}: friction")
+        bristles = self._bristles(name, rubbing)
+        self.latches = ((SPEED,) if law.latched else ()) + ((BENT,) if bristles else ())  # type: ignore[misc]
+        return {"contact": law, "friction": rubbing, "bristles": bristles}
 
     # --- what a subclass says ------------------------------------------------------------------------------------
 
@@ -65,7 +68,7 @@ class Pressing(Element):
         x.depth = self.depth(x)
         x.approach = x.d(x.depth)
         x.pressed = law.pressed(x.depth)
-        speed = ca.fmax(x.kept[SPEED], law.slowest) if self.latches else None
+        speed = ca.fmax(x.kept[SPEED], law.slowest) if SPEED in self.latches else None
         x.spring = law.elastic(x.pressed)
         damper = law.damper(x.pressed, x.approach, speed)
         x.damps = damper is not None
@@ -93,13 +96,17 @@ class Pressing(Element):
 
     def rubbed(self, x: Any) -> Any:
         """The friction on j along the way it slides."""
-        law = x.friction
-        found = -law.share(x.slip) * self.normal(x)
+        law, pressed = x.friction, self.normal(x)
+        found = -(law.share(x.slip) * pressed if x.bristles is None else self.bent(x, pressed)[0])
         return found if law.viscous is None else found - x.mode(CONTACT, law.viscous * x.slip)
 
     def damping(self, x: Any) -> Any:
         found = x.push(x.depth, self.resisted(x)) if x.damps else 0.0
-        return found if x.friction is None else found + self.rub(x, self.rubbed(x))
+        found += 0.0 if x.friction is None else self.rub(x, self.rubbed(x))
+        if x.bristles is None:
+            return found
+        bending = x.friction.inertia * self.bent(x, 0.0)[1]
+        return found + x.push(x.bristles, x.mode(CONTACT, bending) + x.mode(RELEASED, bending))
 
     def switches(self, x: Any) -> list[Switch]:
         found = [
@@ -116,13 +123,14 @@ class Pressing(Element):
 
     def first_mode(self, x: Any) -> Any:
         """Resting or approaching at the limit itself counts as contact."""
-        speed = self._met(x)[SPEED] if self.latches else None
+        speed = self._met(x)[SPEED] if SPEED in self.latches else None
         presses = x.contact.presses(x.pressed, x.approach, speed)
         return ca.if_else(_inside(x), 1.0 if presses is None else ca.if_else(presses >= 0, 1.0, 2.0), 0.0)
 
     def _met(self, x: Any) -> dict[str, Any]:
         """What is kept from where the surfaces meet."""
-        return {SPEED: ca.fmax(x.approach, x.contact.slowest)} if self.latches else {}
+        speed = {SPEED: ca.fmax(x.approach, x.contact.slowest)} if SPEED in self.latches else {}
+        return speed | self.straightened(x)
 
     def followed(self, x: Any) -> Followed:
         """The largest force, the energy that the damper took, and that of friction."""
@@ -172,14 +180,15 @@ def pushing(
 def as_smooth(friction: Any, what: str) -> FrictionLaw | None:
     """A law of friction for a contact that presses: one that does not stick."""
     law = as_friction(friction, what)
-    if law is None or not (law.sticks or law.bristles):
+    if law is None or not law.sticks:
+        if law is not None:
+            refuse_unloaded(law, what)
         return law
-    if law.bristles:
-        raise ModelError(f"{what}: LuGre's bristles need surfaces that stay pressed; this contact opens")
     raise ModelError(
         f"{what}: a contact with a law has smooth friction: say over which sliding velocity it builds up, as "
-        "kp.RooneyDeravi(0.1, speed=1e-3), kp.ModifiedCoulomb(0.1, 0.1, speeds=(1e-3, 2e-3)), kp.Threlfall or "
-        "kp.Stribeck; a friction that sticks is for joints with backlash= and contacts with restitution="
+        "kp.RooneyDeravi(0.1, speed=1e-3), kp.ModifiedCoulomb(0.1, 0.1, speeds=(1e-3, 2e-3)), kp.Threlfall, "
+        "kp.Stribeck or kp.LuGre(..., per_load=True); a friction that sticks is for joints with backlash= and contacts "
+        "with restitution="
     )
 
 

@@ -42,7 +42,7 @@ class BumpStop(Pressing):
             quantity=as_quantity(quantity, f"{what}: the quantity it limits"),
             limit=number(limit, f"{what}: limit"),
             side=side,
-            **self._pressing(what, pushing(what, contact, None, stiffness, damping, exponent)),
+            **self._pressing(name, what, pushing(what, contact, None, stiffness, damping, exponent)),
         )
 
     def depth(self, x: Any) -> Any:

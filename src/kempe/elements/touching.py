@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
-from kempe.elements.base import Element, Limit, Scalar, Source, Switch
-from kempe.elements.friction import FrictionLaw
+from kempe.elements.base import Limit, Scalar, Source, Switch
+from kempe.elements.bristles import BENT, Bristled
+from kempe.elements.friction import FrictionLaw, refuse_unloaded
 from kempe.elements.numbers import evaluate, not_negative
-from kempe.elements.parts import Coordinate
 from kempe.errors import ModelError
 
 #: The rows: the gap, which is held at zero while closed, and the place along it, which is held while sticking.
@@ -26,8 +26,6 @@ NORMAL, STICK = "normal", "stick"
 OPEN, CLOSED, STICKS, FORWARD, BACKWARD = "open", "closed", "stick", "forward", "backward"
 #: What holds where nothing presses and nothing pulls, so that it may stay as it is.
 IDLE = 1e-100
-#: Bristles that are bent less are straight: so they are finite where nothing presses.
-STRAIGHT = 1e-12
 #: No switch of this guard is ever met: it only says what a change of modes is called.
 NEVER = 1.0
 
@@ -51,7 +49,7 @@ class Touch:
     poisson: bool = False
 
 
-class Touching(Element):
+class Touching(Bristled):
     """An element with a gap that closes, with friction, or with both.
 
     A subclass calls ``_touching`` before its fields are set, which says whether it closes and how it rubs, and defines
@@ -77,12 +75,10 @@ class Touching(Element):
         if self.rubs:
             self.row_modes = {**self.row_modes, STICK: (STICKS,)}  # type: ignore[misc]
             self.latches = ("place",)  # type: ignore[misc]
-        bent = None
-        if friction is not None and friction.bristles:
-            if closes:
-                raise ModelError("friction: LuGre's bristles need surfaces that stay pressed; this contact opens")
-            bent = Coordinate(f"{name} bristles", 0.0, owner=self)
-        return {"friction": friction, "bristles": bent}
+        elif closes and friction is not None and friction.bristles:
+            refuse_unloaded(friction, "friction")
+            self.latches = (BENT,)  # type: ignore[misc]
+        return {"friction": friction, "bristles": self._bristles(name, friction)}
 
     # --- what a subclass says ------------------------------------------------------------------------------------
 
@@ -164,18 +160,11 @@ class Touching(Element):
             if law.viscous is not None:
                 friction -= (x.mode(FORWARD, x.slip) + x.mode(BACKWARD, x.slip)) * law.viscous
             return friction
-        friction = -(self._bristling(x)[0] if law.bristles else law.share(x.slip) * self.pressed(x))
+        pressed = self.pressed(x)
+        friction = -(self.bent(x, pressed)[0] if law.bristles else law.share(x.slip) * pressed)
         if law.viscous is not None:
             friction -= law.viscous * x.slip
         return x.mode(CLOSED, friction) if self.closes else friction
-
-    def _bristling(self, x: Any) -> tuple[Any, Any]:
-        """The force of bent bristles, and how fast they bend further."""
-        z, law = x.d(x.bristles), x.friction
-        borne = ca.fmax(law.share(x.slip) * self.pressed(x), STRAIGHT * law.stiffness)
-        bending = x.slip - law.stiffness * ca.fabs(x.slip) * z / borne
-        force = law.stiffness * z
-        return force if law.damping is None else force + law.damping * bending, bending
 
     def phi(self, x: Any) -> Any:
         return self.touching_rows(x)
@@ -187,20 +176,13 @@ class Touching(Element):
         """Friction. The rate of the bristles' coordinate is their deflection: what bends them is a force on it."""
         found = x.push(x.slid, self.resistance(x))
         if x.bristles is not None:
-            found += x.push(x.bristles, x.friction.stiffness * self._bristling(x)[1])
+            bending = x.friction.inertia * self.bent(x, self.pressed(x))[1]
+            found += x.push(x.bristles, x.mode(CLOSED, bending) if self.closes else bending)
         return found
-
-    @property
-    def has_inertia(self) -> bool:
-        """Bristles have energy in the place of inertia."""
-        return "bristles" in self.fields and bool(list(self.fields["bristles"].parts()))
-
-    def kinetic(self, x: Any) -> Any:
-        return x.friction.stiffness * x.d(x.bristles) ** 2 / 2
 
     def switches(self, x: Any) -> list[Switch]:
         found: list[Switch] = []
-        here = self.here(x) if self.rubs else {}
+        here = self.here(x) if self.rubs else self.straightened(x)
         closed = (STICKS, FORWARD, BACKWARD) if self.rubs else (CLOSED,)
         if self.closes:
             gap, first = self.gap(x), closed[0]

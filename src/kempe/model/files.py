@@ -337,7 +337,25 @@ class _Builder:
 
     def _contact(self, value: Any) -> Any:
         name, arguments = next(iter(value.items()))
-        return el.CONTACT_LAWS[name](**{key: self._pair(item) for key, item in arguments.items()})
+        law: Any = el.CONTACT_LAWS[name]
+        return law(**{key: self._of_contact(key, item) for key, item in arguments.items()})
+
+    def _of_contact(self, key: str, value: Any) -> Any:
+        """An argument of a contact law."""
+        functions = {"force": ("depth", "rate", "speed"), "stored": ("depth",)}
+        if key in functions:
+            return self._function(value, functions[key])
+        return value if key == "film" else self._pair(value)
+
+    def _function(self, text: Any, names: tuple[str, ...]) -> Callable[..., Any]:
+        """An expression of some names of its own as a function of them."""
+        own = {name: ca.SX.sym(name) for name in names}
+        expression = parse(str(text), self.names, own)
+
+        def function(*values: Any) -> Any:
+            return substituted([expression], list(own.values()), [ca.SX(value) for value in values])[0]
+
+        return function
 
     def _load(self, value: Any) -> Any:
         if not isinstance(value, dict) or "load" not in value:

@@ -22,6 +22,7 @@ from kempe.model.own_elements import made_with
 
 P = ParamSpec("P")
 E = TypeVar("E", bound=el.Element)
+F = TypeVar("F", bound=el.Element)
 E_co = TypeVar("E_co", bound=el.Element, covariant=True)
 P_ = TypeVar("P_", bound=el.Part)
 R = TypeVar("R")
@@ -100,6 +101,34 @@ def _adds_unnamed(element: Callable[Concatenate[str, P], E]) -> MayBeUnnamed[P, 
     return wrapper  # type: ignore[return-value]  # (a function of the class is bound; a protocol cannot say so)
 
 
+def _adds_touching(rigid: Callable[..., E], pressing: Callable[..., F]) -> Callable[..., E | F]:
+    """A method that adds a rigid contact, or one that presses where a contact law is given."""
+
+    def method(self: MechanismModel, /, *args: Any, contact: Any = None, **kwargs: Any) -> E | F:
+        with _named(kind_of(rigid), args[0] if args else kwargs.get("name")):
+            if contact is None:
+                found: E | F = Model.add(self, rigid(*args, **kwargs))
+            else:
+                _either("contact=", restitution=kwargs.get("restitution"), law=kwargs.get("law"))
+                found = Model.add(self, pressing(*args, contact=contact, **kwargs))
+        law = {} if contact is None else {"contact": contact}
+        self._record(verb_of(rigid), {**dict(own.bind_partial(*args, **kwargs).arguments), **law})
+        return found
+
+    own, keyword = inspect.signature(rigid), inspect.Parameter.KEYWORD_ONLY
+    this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    law = inspect.Parameter("contact", keyword, default=None, annotation=Any)
+    shown: Any = method
+    shown.__name__ = verb_of(rigid)
+    shown.__doc__ = f"""{inspect.getdoc(rigid)}
+
+With ``contact``, a contact law, the surfaces press into each other instead, and friction is a smooth law; see
+:class:`kempe.elements.{pressing.__name__}`."""
+    shown.__signature__ = own.replace(parameters=[this, *own.parameters.values(), law], return_annotation=rigid)
+    shown.recorded, shown.makes = True, rigid
+    return method
+
+
 def _bouncing(backlash: Any, **given: Any) -> dict[str, Any]:
     """What was said of the contacts of a joint with backlash; a joint without has none."""
     said = {key: value for key, value in given.items() if value is not None}
@@ -118,11 +147,11 @@ def _pressing(clearance: Any, contact: Any, **given: Any) -> bool:
     return clearance is not None
 
 
-def _either(**given: Any) -> None:
-    """What does not go together with clearance."""
+def _either(word: str, **given: Any) -> None:
+    """What does not go together with clearance, or with a contact law."""
     for key, value in given.items():
         if value is not None:
-            raise ModelError(f"{key}= does not go with clearance=, where a contact law says how it touches")
+            raise ModelError(f"{key}= does not go with {word}, where a contact law says how it touches")
 
 
 def verb_of(element: Any) -> str:
@@ -320,7 +349,7 @@ class MechanismModel(Model):
         clearance: Any = None,
         contact: Any = None,
         bearing_radius: Any = None,
-    ) -> el.Revolute | el.LooseRevolute | el.ClearanceRevolute:
+    ) -> el.Revolute | el.LooseRevolute | el.ClearanceRevolute | el.LubricatedRevolute:
         """A pin: a point of i and a point of j coincide, or with ``backlash`` or ``clearance`` stay as near as that.
 
         With ``friction``, a coefficient or a law, a torque mu R F resists turning: R is the pin's ``radius`` and F what
@@ -329,14 +358,18 @@ class MechanismModel(Model):
 
         With ``clearance`` instead, the journal of j presses against the bearing of i where it touches, by a contact law
         (``contact=kp.LankaraniNikravesh(...)``) and with a smooth law of friction; ``bearing_radius`` is needed for
-        friction and for stiffnesses from materials. See :class:`kempe.elements.ClearanceRevolute`.
+        friction and for stiffnesses from materials. See :class:`kempe.elements.ClearanceRevolute`. With
+        ``contact=kp.ShortBearing(...)`` or ``kp.LongBearing(...)`` a film of lubricant keeps them apart.
         """
         place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with _named("revolute", name):
             bouncing = _bouncing(backlash, restitution=restitution, law=law)
             if _pressing(clearance, contact=contact, bearing_radius=bearing_radius):
-                _either(backlash=backlash, radius=radius)
+                _either("clearance=", backlash=backlash, radius=radius)
                 pressing = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius}
+                if isinstance(contact, el.Film):
+                    _either("a film", friction=place.pop("friction"))
+                    return Model.add(self, el.LubricatedRevolute(name, i, j, **place, **pressing))
                 return Model.add(self, el.ClearanceRevolute(name, i, j, **place, **pressing))
             place["radius"] = radius
             if backlash is None:
@@ -361,8 +394,10 @@ class MechanismModel(Model):
         backlash: Any = None,
         restitution: Any = None,
         law: str | None = None,
+        clearance: Any = None,
+        contact: Any = None,
     ) -> el.Translational | el.LooseTranslational:
-        """A prismatic guide: j slides along an axis of i and does not turn in it, or with ``backlash`` hardly.
+        """A prismatic guide: j slides along an axis of i and does not turn in it, or with play in it hardly.
 
         ``axis`` is a world direction in the drawn pose, ``at`` a world point of the guide line (where j is drawn if not
         given; ``on_i`` gives it in the axes of i), ``on_j`` the point of j that stays on it (its origin if not given).
@@ -371,21 +406,31 @@ class MechanismModel(Model):
         With ``friction``, a coefficient or a law, mu N resists sliding; with a ``length`` the guide bears on two pads,
         half of it to either side of the point of j, which both rub. With ``backlash`` on either side the slider, of
         ``length`` and ``width``, touches with its four corners, each with an impact (plastic unless there is a
-        ``restitution``, by ``law`` "newton" or "poisson"); see :class:`kempe.elements.LooseTranslational`.
+        ``restitution``, by ``law`` "newton" or "poisson"); see :class:`kempe.elements.LooseTranslational`. With
+        ``clearance`` instead the corners press by a contact law, ``contact``, and rub by a smooth law of friction.
         """
         place: dict[str, Any] = {"axis": axis, "at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with _named("translational", name):
+            if _pressing(clearance, contact):
+                _either("clearance=", backlash=backlash, restitution=restitution, law=law)
+                size = {"length": length, "width": width, "clearance": clearance, "contact": contact}
+                return self._guided(el.clearance_guide(name, i, j, **place, **size), angle)
             bouncing = _bouncing(backlash, width=width, restitution=restitution, law=law)
             if backlash is None:
                 return Model.add(self, el.Translational(name, i, j, **place, angle=angle, length=length))
-            if angle is not None:
-                raise ModelError("a slider with backlash is free to turn: leave angle= out, and draw it as it is")
-            guide = el.loose_guide(name, i, j, **place, length=length, backlash=backlash, **bouncing)
-            for element in (*guide.corners, guide):
-                self._claim(element.name, element.kind)  # all or none
-            for element in (*guide.corners, guide):
-                Model.add(self, element)
-            return guide
+            return self._guided(
+                el.loose_guide(name, i, j, **place, length=length, backlash=backlash, **bouncing), angle
+            )
+
+    def _guided(self, guide: el.LooseTranslational, angle: Any) -> el.LooseTranslational:
+        """Add a guide with play and its corners, all or none."""
+        if angle is not None:
+            raise ModelError("a slider with play is free to turn: leave angle= out, and draw it as it is")
+        for element in (*guide.corners, guide):
+            self._claim(element.name, element.kind)
+        for element in (*guide.corners, guide):
+            Model.add(self, element)
+        return guide
 
     revolute.makes, translational.makes = el.Revolute, el.Translational  # type: ignore[attr-defined]
 
@@ -408,9 +453,9 @@ class MechanismModel(Model):
 
     # --- contacts and friction ---------------------------------------------------------------------------------------
 
-    point_line_contact = _adds(el.PointLineContact)
-    circle_line_contact = _adds(el.CircleLineContact)
-    circle_contact = _adds(el.CircleContact)
+    point_line_contact = _adds_touching(el.PointLineContact, el.PressingPointLineContact)
+    circle_line_contact = _adds_touching(el.CircleLineContact, el.PressingCircleLineContact)
+    circle_contact = _adds_touching(el.CircleContact, el.PressingCircleContact)
     stop = _adds(el.Stop)
     friction = _adds(el.Friction)
     impulse = _adds(el.Impulse)

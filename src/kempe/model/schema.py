@@ -162,7 +162,7 @@ def _numbered(value: Any, kind: str, plain: str = "") -> Any:
     name, arguments = next(iter(value.items()))
     if not isinstance(arguments, dict) or not set(arguments) <= set(known[name]):
         raise ValueError(f"{name} takes {', '.join(known[name])}")
-    return {name: {key: _pair(item) for key, item in arguments.items()}}
+    return {name: {key: item if isinstance(item, bool) else _pair(item) for key, item in arguments.items()}}
 
 
 def _friction(value: Any) -> Any:

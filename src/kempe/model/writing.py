@@ -164,6 +164,8 @@ class _Writer:
             return {"spline": {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, Law):
             return {type(value).__name__: {k: self.value(v) for k, v in value.numbers.items() if v is not None}}
+        if isinstance(value, Expression):
+            return self._text(value.value, {symbol.name(): symbol for symbol in value.own})
         if isinstance(value, NumberedLaw):
             return {value.word(): {key: self.value(v) for key, v in value.given.items()}}
         if isinstance(value, curve_through):

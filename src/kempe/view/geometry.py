@@ -43,9 +43,9 @@ from kempe.elements import (
     Weld,
 )
 from kempe.elements.base import Scalar
-from kempe.elements.contacts import SurfaceContact
 from kempe.elements.curves import Contact
 from kempe.elements.quantities import Distance
+from kempe.elements.surfaces import TwoSurfaces
 from kempe.model import Model
 from kempe.view import loads, surfaces, wheels
 from kempe.view.drawing import Circle, Drawing, around
@@ -64,7 +64,7 @@ _LATE = (
     Driver,
     Spring,
     Force,
-    SurfaceContact,
+    TwoSurfaces,
 )
 
 
@@ -193,7 +193,7 @@ def _rigid_link(element: RigidLink, scene: Scene) -> None:
 
 
 @_shape.register
-def _surfaces(element: SurfaceContact, scene: Scene) -> None:
+def _surfaces(element: TwoSurfaces, scene: Scene) -> None:
     surfaces.draw_surfaces(element, scene)
 
 

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kempe.elements import CircleContact, CircleLineContact, Ground, Marker
+from kempe.elements import Ground, Marker
 from kempe.elements.base import Scalar, Static
-from kempe.elements.contacts import SurfaceContact
+from kempe.elements.surfaces import CircleAndLine, TwoCircles, TwoSurfaces
 from kempe.view.drawing import Circle
 
 if TYPE_CHECKING:
     from kempe.view.geometry import Scene
 
 
-def draw_surfaces(element: SurfaceContact, scene: Scene) -> None:
+def draw_surfaces(element: TwoSurfaces, scene: Scene) -> None:
     """The line or circle of i, and the point or circle of j."""
     i, j = element.markers
-    if isinstance(element, CircleContact):
+    if isinstance(element, TwoCircles):
         ring, inside = _number(element, "first", scene), element.fields["inside"]
         assert isinstance(inside, Static)
         _circle(i, ring, bool(inside.value), scene)
         _circle(j, _number(element, "second", scene), False, scene)
         return
     radius = 0.0
-    if isinstance(element, CircleLineContact):
+    if isinstance(element, CircleAndLine):
         radius = _number(element, "radius", scene)
         _circle(j, radius, False, scene)
     else:
@@ -33,7 +33,7 @@ def draw_surfaces(element: SurfaceContact, scene: Scene) -> None:
     _line(element.name, i, j, radius, scene)
 
 
-def _number(element: SurfaceContact, key: str, scene: Scene) -> float:
+def _number(element: TwoSurfaces, key: str, scene: Scene) -> float:
     field = element.fields[key]
     assert isinstance(field, Scalar)
     return float(scene.stage.values(field.value)[0])
