@@ -17,6 +17,7 @@ from kempe.elements.parts import Marker
 from kempe.elements.planar import column, cross, length_of, perpendicular
 from kempe.elements.pressing import Pressing, as_smooth
 from kempe.elements.pressing_contacts import PressingPointLineContact, RubbingCircles
+from kempe.elements.surfaces import smooth_gap
 from kempe.errors import ModelError
 
 
@@ -69,6 +70,9 @@ class ClearanceRevolute(RubbingCircles, Pressing, Joint):
     def depth(self, x: Any) -> Any:
         d = x.j.r - x.i.r
         return length_of(d[0], d[1]) - x.clearance
+
+    def clear(self, x: Any) -> Any:
+        return smooth_gap(x.j.r - x.i.r, x.clearance)
 
     def surface(self, x: Any) -> Any:
         return x.journal

@@ -48,6 +48,10 @@ class Pressing(Bristled):
         """How far the two sides are pressed into each other; below zero while they are apart."""
         raise NotImplementedError
 
+    def clear(self, x: Any) -> Any:
+        """What is watched for its surfaces to meet and part: it falls to zero as the depth rises to it."""
+        return -x.depth
+
     def slid(self, x: Any) -> Any:
         """How far j has slid along i: its rate is the sliding velocity, and friction does work on it."""
         raise NotImplementedError
@@ -109,14 +113,15 @@ class Pressing(Bristled):
         return found + x.push(x.bristles, x.mode(CONTACT, bending) + x.mode(RELEASED, bending))
 
     def switches(self, x: Any) -> list[Switch]:
+        clear = self.clear(x)
         found = [
-            Switch(FREE, -x.depth, CONTACT, latch=self._met(x), note="touches"),
-            Switch(CONTACT, x.depth, FREE, note="lets go"),
+            Switch(FREE, clear, CONTACT, latch=self._met(x), note="touches"),
+            Switch(CONTACT, -clear, FREE, note="lets go"),
         ]
         if x.presses is not None:
             found += [
                 Switch(CONTACT, x.presses, RELEASED, note="is released"),
-                Switch(RELEASED, x.depth, FREE, note="lets go"),
+                Switch(RELEASED, -clear, FREE, note="lets go"),
                 Switch(RELEASED, -x.presses, CONTACT, note="presses again"),
             ]
         return found

@@ -50,6 +50,15 @@ class CircleAndLine(TwoSurfaces):
         return ca.dot(x.i.u, x.j.r - x.i.r) + x.radius * (x.j.angle - x.i.angle)
 
 
+def smooth_gap(apart: Any, reach: Any) -> Any:
+    """(c^2 - e^2) / (2 c): zero where c - e is, with the same rate there, and smooth at e = 0 where e is not.
+
+    A journal that flies across its bearing passes near the centre: between two steps a guard with a tip there can hide
+    that it has left on the other side.
+    """
+    return (reach**2 - ca.dot(apart, apart)) / (2 * reach)
+
+
 class TwoCircles(TwoSurfaces):
     """Circles of i and j side by side, or that of j inside that of i."""
 
@@ -61,6 +70,11 @@ class TwoCircles(TwoSurfaces):
         d = x.j.r - x.i.r
         apart = length_of(d[0], d[1])
         return x.first - x.second - apart if x.inside else apart - x.first - x.second
+
+    def clear(self, x: Any) -> Any:
+        """The gap of squares, which is smooth where centres pass each other."""
+        d = x.j.r - x.i.r
+        return smooth_gap(d, x.first - x.second) if x.inside else -smooth_gap(d, x.first + x.second)
 
     def limits(self) -> list[Limit]:
         first, second = (self.fields[key] for key in ("first", "second"))

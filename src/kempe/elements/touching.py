@@ -86,6 +86,10 @@ class Touching(Bristled):
         """How far its surfaces are apart."""
         raise NotImplementedError
 
+    def clear(self, x: Any) -> Any:
+        """What is watched for its surfaces to meet: falls to zero as the gap does, at the same rate."""
+        return self.gap(x)
+
     def slid(self, x: Any) -> Any:
         """How far it has slid: its rate is the sliding velocity, and friction does work on it."""
         raise NotImplementedError
@@ -185,8 +189,8 @@ class Touching(Bristled):
         here = self.here(x) if self.rubs else self.straightened(x)
         closed = (STICKS, FORWARD, BACKWARD) if self.rubs else (CLOSED,)
         if self.closes:
-            gap, first = self.gap(x), closed[0]
-            found.append(Switch(OPEN, gap, first, latch=here, limit=first, note="closes"))
+            first = closed[0]
+            found.append(Switch(OPEN, self.clear(x), first, latch=here, limit=first, note="closes"))
             found.append(Switch(OPEN, NEVER, OPEN, note="bounces"))
             for mode in closed:
                 found.append(Switch(mode, -x.lam[NORMAL], OPEN, note="opens"))
