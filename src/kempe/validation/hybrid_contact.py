@@ -24,6 +24,7 @@ import numpy as np
 
 import kempe as kp
 from kempe.elements.clearance import ClearanceRevolute
+from kempe.elements.planar import length_of, perpendicular
 from kempe.results.contacts import Contact
 from kempe.validation.case import Row, compare, match
 from kempe.validation.extremes import extremes
@@ -71,7 +72,10 @@ class Undeformed(ClearanceRevolute):
 
     def slip(self, x: Any) -> Any:
         """Without the penetration, by which the journal's surface lies deeper than the bearing's."""
-        return super().slip(x) + x.depth * x.d(x.i.angle)
+        apart = x.j.r - x.i.r
+        along = perpendicular(apart) / length_of(apart[0], apart[1])
+        moved = x.d(apart[0]) * along[0] + x.d(apart[1]) * along[1]
+        return moved + x.journal * x.d(x.j.angle) - (x.journal + x.clearance) * x.d(x.i.angle)
 
 
 def _law(restitution: float) -> kp.PrintedHybrid:
