@@ -168,9 +168,12 @@ def _restitution() -> Iterator[Row]:
     for told, truth in RESTITUTIONS.items():
         for mass, speed, stiffness, exponent in IMPACTS:
             law = kp.LankaraniNikravesh(told, stiffness, exponent=exponent)
-            computed = isolated_impact(law, mass=mass, speed=speed).restitution
-            quantity = f"restitution, c_e = {told:g}, K = {stiffness:g}, n = {exponent:g}, {mass:g} kg, {speed:g} m/s"
-            yield compare(CASE, quantity, truth, computed, 1e-9, printed=told, note="eq. (7) is made for c_e near 1")
+            impact = isolated_impact(law, mass=mass, speed=speed)
+            where = f"c_e = {told:g}, K = {stiffness:g}, n = {exponent:g}, {mass:g} kg, {speed:g} m/s"
+            note = "eq. (7) is made for c_e near 1"
+            yield compare(CASE, f"restitution, {where}", truth, impact.restitution, 1e-9, printed=told, note=note)
+            lost = mass * speed**2 / 2 * (1 - truth**2)
+            yield compare(CASE, f"area of the hysteresis loop, {where}", lost, impact.lost, 1e-9)
 
 
 def _ideal() -> Iterator[Row]:
