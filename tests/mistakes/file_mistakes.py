@@ -438,6 +438,21 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["press.kempe.yaml:17: translational 'way': friction: Coulomb friction: the static coefficient (0.2)"],
     ),
     (
+        "j: slider, at: [0.4, 0]}",
+        "j: slider, at: [0.4, 0], clearance: 0.001, contact: {herz: {stiffness: 1.0e9}}}",
+        ["press.kempe.yaml:16: revolute 'B': contact must be a law with its numbers", "did you mean 'hertz'?"],
+    ),
+    (
+        "j: slider, at: [0.4, 0]}",
+        "j: slider, at: [0.4, 0], clearance: 0.001, contact: {hertz: {stifness: 1.0e9}}}",
+        ["press.kempe.yaml:16: revolute 'B': contact hertz takes stiffness, youngs", "did you mean 'stiffness'?"],
+    ),
+    (
+        "j: slider, at: [0.4, 0]}",
+        "j: slider, at: [0.4, 0], clearance: 0.001, contact: {contact_law: {force: 1.0e9 * deepth}}}",
+        ["press.kempe.yaml:16: revolute 'B': contact: unknown name 'deepth'; did you mean depth?"],
+    ),
+    (
         "j: slider, axis: [1, 0]}",
         "j: slider, axis: [1, 0], friction: muu}",
         ["press.kempe.yaml:17: translational 'way': friction: unknown name 'muu'"],

@@ -506,6 +506,41 @@ MISTAKES: list[tuple[str, list[str]]] = [
         ["revolute 'P': a joint with clearance= has a contact law: give contact=kp.LankaraniNikravesh(...), say"],
     ),
     (
+        'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001, contact=kp.Hertz(1e9), friction=0.1, bearing_radius=0.01)',
+        [
+            "revolute joint 'P': friction: a contact with a law has smooth friction: say over which sliding velocity",
+            "kp.RooneyDeravi(0.1, speed=1e-3)",
+        ],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001, contact=kp.Hertz(youngs=2e11, poisson=0.3))',
+        ["revolute joint 'P': contact: the law kp.Hertz needs a stiffness= here, where there are no radii"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), clearance=0.1, bearing_radius=0.01, contact=kp.Hertz(1e9))',
+        ["revolute joint 'P': the clearance must be smaller than the bearing's radius"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001, contact="herts")',
+        ["revolute joint 'P': contact must be a law (kp.KelvinVoigt, kp.Hertz", "did you mean 'hertz'?"],
+    ),
+    (
+        'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001, contact=kp.ShortBearing(0.02, 0.01))',
+        ["revolute joint 'P': a film lies around the journal: give bearing_radius= too"],
+    ),
+    (
+        'm.circle_contact("c", crank, rod, radii=(0.1, 0.1), contact=kp.Hertz(1e9), restitution=0.5)',
+        ["circle contact 'c': restitution= does not go with contact=, where a contact law says how it touches"],
+    ),
+    (
+        'm.point_line_contact("c", ground, slider, contact=kp.Hybrid(0.9, youngs=2e11, poisson=0.3, width=0.01))',
+        ["point line contact 'c': contact: the law kp.Hybrid is for a pin in a hole, with a clearance"],
+    ),
+    (
+        'm.translational("T", ground, rod, clearance=0.001, contact=kp.Hertz(1e9))',
+        ["translational joint 'T': a slider with clearance touches with its corners: give its length= too"],
+    ),
+    (
         'm.revolute("P", crank, rod, at=(0, 0), backlash=-0.001)',
         ["revolute joint 'P': backlash must be above zero, not -0.001"],
     ),

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kempe.elements import Body, Carrier, Force, Marker, Part, Point
+from kempe.elements import Body, Carrier, ClearanceRevolute, Force, LubricatedRevolute, Marker, Part, Point
+from kempe.elements.base import DrawnSource
 from kempe.elements.numbers import evaluate
 from kempe.model import MechanismModel
 from kempe.system import System
@@ -24,7 +25,7 @@ Doubt = tuple[str, str]
 
 def doubts(system: System) -> list[Doubt]:
     """All of them."""
-    found = [*_degrees(system), *_far_away(system), *_beside(system)]
+    found = [*_degrees(system), *_far_away(system), *_beside(system), *_outside(system)]
     if isinstance(system.model, MechanismModel):
         found += [*_weightless(system, system.model), *_slack(system.model)]
     return found
@@ -90,6 +91,24 @@ def _beside(system: System) -> Iterator[Doubt]:
                 force.name,
                 f"force '{force.name}' acts {_arm(force.marker):.3g} away from the origin of '{force.marker.name}', "
                 f"whose joints are within {reach:.3g}: at= is a point in the world, on= one in the part's own axes",
+            )
+
+
+def _outside(system: System) -> Iterator[Doubt]:
+    """Journals that are drawn outside of their bearings, which nothing assembles."""
+    for element in system.elements:
+        if not isinstance(element, (ClearanceRevolute, LubricatedRevolute)):
+            continue
+        i, j = (marker.symbolic(DrawnSource()).r for marker in element.markers)
+        apart, play = (
+            np.hypot(*evaluate([j[0] - i[0], j[1] - i[1]])),
+            float(evaluate(list(element.fields["clearance"].data()))[0]),
+        )
+        if apart > 2 * play:
+            yield (
+                element.name,
+                f"the journal of '{element.name}' is drawn {apart:.3g} away from the centre of its bearing, and its "
+                f"clearance is {play:.3g}: a joint with clearance is no constraint that would bring it there",
             )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Load, Positive
+from kempe.elements.base import Load, Positive, Scalar
 from kempe.elements.contacts import CircleContact, PointLineContact
 from kempe.elements.friction import as_friction
 from kempe.elements.joints import Joint, attach
@@ -50,6 +50,13 @@ class LooseRevolute(CircleContact, Joint):
         pin: Number = 0.0 if radius is None else positive(radius, f"{what}: radius")
         ends = attach(what, i, j, at, on_i, on_j)
         self._make(name, what, ends, restitution, friction, law, first=pin + play, second=pin, inside=True)
+
+    @property
+    def radii(self) -> tuple[Number, Number] | None:
+        """The radii of hole and pin, where that of the pin is known."""
+        hole, pin = self.fields["first"], self.fields["second"]
+        assert isinstance(hole, Scalar) and isinstance(pin, Scalar)
+        return None if not isinstance(pin.value, ca.SX) and pin.value == 0.0 else (hole.value, pin.value)
 
 
 class LooseTranslational(Joint):

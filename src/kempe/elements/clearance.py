@@ -12,7 +12,7 @@ from kempe.elements.base import Limit, Positive, Scalar, Source, Switch
 from kempe.elements.contact_laws import Surfaces, as_contact
 from kempe.elements.films import THINNEST, Film
 from kempe.elements.joints import Joint, attach
-from kempe.elements.numbers import evaluate, positive, shown
+from kempe.elements.numbers import Number, evaluate, positive, shown
 from kempe.elements.parts import Marker
 from kempe.elements.planar import column, cross, length_of, perpendicular
 from kempe.elements.pressing import Pressing, as_smooth
@@ -60,12 +60,19 @@ class ClearanceRevolute(RubbingCircles, Pressing, Joint):
         journal = None if bearing is None else bearing - play.value
         super().__init__(name, i=ends[0], j=ends[1], clearance=play, journal=journal, **pressing)
 
+    @property
+    def radii(self) -> tuple[Number, Number] | None:
+        """The radii of bearing and journal, where they are known."""
+        journal, play = self.fields["journal"], self.fields["clearance"]
+        assert isinstance(play, Scalar)
+        return (journal.value + play.value, journal.value) if isinstance(journal, Scalar) else None
+
     def limits(self) -> list[Limit]:
         journal = self.fields["journal"]
         if not isinstance(journal, Scalar):
             return super().limits()
         words = f"{self.told()}: the clearance must be smaller than the bearing's radius"
-        return [*super().limits(), Limit(journal.value, words, journal.value, strict=True)]
+        return [Limit(journal.value, words, journal.value, strict=True), *super().limits()]
 
     def depth(self, x: Any) -> Any:
         d = x.j.r - x.i.r
@@ -122,6 +129,13 @@ class LubricatedRevolute(Joint):
             raise ModelError(f"{what}: the clearance must be smaller than the bearing's radius")
         super().__init__(name, i=ends[0], j=ends[1], clearance=play, radius=radius, contact=contact)
 
+    @property
+    def radii(self) -> tuple[Number, Number]:
+        """The radii of bearing and journal."""
+        radius, play = self.fields["radius"], self.fields["clearance"]
+        assert isinstance(radius, Scalar) and isinstance(play, Scalar)
+        return radius.value, radius.value - play.value
+
     def limits(self) -> list[Limit]:
         law = self.fields["contact"]
         said = [limit._replace(words=f"{self.told()}: {limit.words}") for limit in law.limits()]
@@ -145,7 +159,7 @@ class LubricatedRevolute(Joint):
 
     def _left(self, x: Any) -> Any:
         """What is left of the film until it is too thin, in clearances."""
-        return 1.0 - length_of(x.apart[0], x.apart[1]) / x.clearance - THINNEST
+        return smooth_gap(x.apart / x.clearance, 1.0 - THINNEST)
 
     def switches(self, x: Any) -> list[Switch]:
         return [Switch("film", self._left(x), "wall", stops=True, note="has no film left")]

@@ -58,7 +58,8 @@ def hertz_stiffness(youngs: Any, poisson: Any, radii: Any, *, inside: bool = Fal
 
 def _hertz(modulus: Number, surfaces: Surfaces) -> Number:
     assert surfaces.radius is not None
-    root = ca.sqrt(surfaces.radius) if isinstance(surfaces.radius, ca.SX) else math.sqrt(surfaces.radius)
+    r = surfaces.radius  # of designs whose journal has no room it is below zero, which is said elsewhere
+    root = ca.sqrt(ca.fmax(r, 0.0)) if isinstance(r, ca.SX) else math.sqrt(r)
     return 4.0 / 3.0 * modulus * root
 
 
@@ -249,7 +250,7 @@ class _Lossy(Hertzian):
 class LankaraniNikravesh(_Lossy):
     """Lankarani and Nikravesh (1990): K d^n (1 + 3/4 (1 - c^2) d'/v), c being the ``restitution`` told (eq. 7).
 
-    It is made for c near 1: the true restitution is 0.91318 for c = 0.9, 0.72524 for 0.5, and never below 0.62.
+    It is made for c near 1: the true restitution is 0.91318 for c = 0.9, 0.72524 for 0.5, and never below 0.66296.
     ``stiffness`` is K, or follows from ``youngs`` and ``poisson`` (numbers for both surfaces, or pairs) and the radii.
     Surfaces that meet more slowly than ``slowest`` are taken to meet at that velocity: the law divides by it.
     """
@@ -291,6 +292,10 @@ class Gonthier(_Lossy):
 
     what = "Gonthier's contact"
     plastic = False
+
+    @classmethod
+    def nominal_for(cls, restitution: float) -> float:
+        return restitution_of(float(loss_of(float(restitution))))
 
     @classmethod
     def _loss(cls, restitution: Number) -> Number:

@@ -3,7 +3,7 @@
 With d the journal's centre seen from the bearing's, c the clearance and w the mean of both angular velocities, the film
 only feels v = d' - w x d, how the journal squeezes it as seen from axes that turn with it (Booker, 1965). In units of c
 the film is h = 1 - m cos(psi) - q sin(psi) thick, psi being counted from v, m and q the components of d/c along v and
-across. A half film has pressure on the half -pi/2 < psi < pi/2, where it is squeezed, and none on the other (Gumbel).
+across. A half film has pressure on the half -pi/2 < psi < pi/2, where it is squeezed, and none on the other (Guembel).
 All integrals over it are derivatives of that of 1/h.
 """
 
@@ -103,7 +103,7 @@ class ShortBearing(Film):
     """The film of a short journal bearing (Ocvirk, 1952): lubricant flows out of the sides, and not around.
 
     ``viscosity`` is the dynamic one, ``width`` that of the bearing: for widths below the diameter. A ``film`` is "half"
-    (it cavitates: no pressure below that of the surroundings; Gumbel) or "full".
+    (it cavitates: no pressure below that of the surroundings; Guembel) or "full".
     """
 
     what = "a short bearing"
@@ -122,7 +122,7 @@ class LongBearing(Film):
     """The film of a long journal bearing (Sommerfeld, 1904): lubricant flows around, and not out of the sides.
 
     ``viscosity`` is the dynamic one, ``width`` that of the bearing: for widths above some diameters. A ``film`` is
-    "half" (it cavitates: pressure begins and ends at that of the surroundings, half a turn apart; Gumbel) or "full".
+    "half" (it cavitates: pressure begins and ends at that of the surroundings, half a turn apart; Guembel) or "full".
     """
 
     what = "a long bearing"

@@ -19,6 +19,8 @@ from kempe.errors import ModelError
 ARGUMENTS = ("depth", "rate", "speed")
 #: Nodes and weights of Gauss's quadrature from 0 to 1.
 NODES, WEIGHTS = ((1.0 + np.polynomial.legendre.leggauss(16)[0]) / 2, np.polynomial.legendre.leggauss(16)[1] / 2)
+#: The least depth at which a law is computed: a user's roots have derivatives there.
+LEAST = 1e-30
 #: The depth at which a law is asked whether it presses, where there is none.
 TOUCH = 1e-14
 
@@ -97,6 +99,9 @@ class contact_law(ContactLaw):
             part = getattr(self, name)
             setattr(law, name, None if part is None else part.symbolic(source))
         return law
+
+    def pressed(self, law: Any, depth: Any) -> Any:
+        return ca.fmax(depth, LEAST)
 
     def elastic(self, law: Any, depth: Any) -> Any:
         return law.whole(depth, 0.0, 1.0) if law.slope is None else law.slope(depth)

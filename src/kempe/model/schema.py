@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
+from kempe.calling import suggestion
 from kempe.elements import CONTACT_LAWS, LAWS, motions
 from kempe.model.analyses import AnalysisSpec, OutputsSpec, Strict
 from kempe.model.mechanism import MechanismModel
@@ -158,10 +159,13 @@ def numbered_arguments(kind: str) -> dict[str, list[str]]:
 def _numbered(value: Any, kind: str, plain: str = "") -> Any:
     known = numbered_arguments(kind)
     if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in known:
-        raise ValueError(f"must be {plain}a law with its numbers: one of {', '.join(known)}")
+        near = suggestion(str(next(iter(value), "")), known) if isinstance(value, dict) else ""
+        raise ValueError(f"must be {plain}a law with its numbers: one of {', '.join(known)}{near}")
     name, arguments = next(iter(value.items()))
     if not isinstance(arguments, dict) or not set(arguments) <= set(known[name]):
-        raise ValueError(f"{name} takes {', '.join(known[name])}")
+        odd = [key for key in arguments if key not in known[name]] if isinstance(arguments, dict) else []
+        near = suggestion(str(odd[0]), known[name]) if odd else ""
+        raise ValueError(f"{name} takes {', '.join(known[name])}{near}")
     return {name: {key: item if isinstance(item, bool) else _pair(item) for key, item in arguments.items()}}
 
 

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
-from kempe.elements import Marker, Point
+from kempe.elements import Joint, Marker, Point
+from kempe.elements.surfaces import TwoSurfaces
 from kempe.errors import ModelError
 from kempe.system import System
 from kempe.system.measures import positions
@@ -61,7 +62,8 @@ def derived_names(system: System, known: Container[str]) -> dict[str, Derived]:
         loads = [e for e in (element, *element.loads()) if not all(e.row_label(row) in known for row in e.rows)]
         unknown = family.felt_outputs if loads else frozenset()
         found |= {f"{element.name}.{name}": ("output", k, name) for name in family.outputs if name not in unknown}
-        if not element.rows or element in loads:
+        presses = isinstance(element, (Joint, TwoSurfaces)) and "force" in family.outputs
+        if not (element.rows or presses) or element in loads:
             continue
         if element.drives:
             ends = [""] if len(element.rows) == 1 else [f".{row}" for row in element.rows]
@@ -71,7 +73,8 @@ def derived_names(system: System, known: Container[str]) -> dict[str, Derived]:
         part = second_part(element)
         if part is not None:
             ends = ["force", "force.x", "force.y", *([] if isinstance(part.carrier, Point) else ["moment"])]
-            found |= {f"{element.name}.{end}": ("force", k, end) for end in ends}
+            for end in ends:  # (an element that shows a force of its own means that)
+                found.setdefault(f"{element.name}.{end}", ("force", k, end))
     if heavy(system):
         found |= {name: ("shaking", -1, name) for name in SHAKING}
     return found

@@ -17,6 +17,7 @@ from kempe.elements import (
     Bushing,
     CamFlat,
     Carrier,
+    ClearanceRevolute,
     Curve,
     Driver,
     Element,
@@ -25,9 +26,11 @@ from kempe.elements import (
     Gear,
     Ground,
     Inertia,
+    Joint,
     Link,
     LooseRevolute,
     LooseTranslational,
+    LubricatedRevolute,
     Marker,
     PinInSlot,
     Point,
@@ -110,7 +113,7 @@ def drawing_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | No
             _point(part, scene)
     corners = {c for e in model.elements.values() if isinstance(e, LooseTranslational) for c in e.corners}
     drawn = [e for e in model.elements.values() if e not in corners]
-    late = [e for e in drawn if isinstance(e, _LATE) and not isinstance(e, LooseRevolute)]  # a loose pin is a pin
+    late = [e for e in drawn if isinstance(e, _LATE) and not isinstance(e, wheels.LOOSE_PINS)]  # a loose pin is a pin
     for element in [e for e in drawn if e not in late]:
         _shape(element, scene)
     _guided_points(scene)
@@ -199,15 +202,19 @@ def _surfaces(element: TwoSurfaces, scene: Scene) -> None:
 
 @_shape.register(Revolute)
 @_shape.register(LooseRevolute)
-def _revolute(element: Revolute | LooseRevolute, scene: Scene) -> None:
+@_shape.register(ClearanceRevolute)
+@_shape.register(LubricatedRevolute)
+def _revolute(element: Joint, scene: Scene) -> None:
     i, j = (scene.attach(m) for m in element.markers)
     drawing = scene.drawing
     grounded = [isinstance(m.carrier, Ground) for m in element.markers]
     drawing.joints[element.name] = drawing_at = i if grounded[0] else j
     gap = np.abs(scene.stage.point(i) - scene.stage.point(j)).max()
-    one = gap < 1e-6 * scene.stage.posed.size or isinstance(element, LooseRevolute)
+    one = gap < 1e-6 * scene.stage.posed.size or isinstance(element, wheels.LOOSE_PINS)
     drawing.pins += [drawing_at] if one else [i, j]
     drawing.anchors += [drawing_at] if any(grounded) else []
+    if isinstance(element, wheels.LOOSE_PINS):
+        surfaces.draw_bearing(element, scene)
 
 
 @_shape.register

@@ -16,10 +16,8 @@ from kempe.elements import (
     Element,
     Force,
     Ground,
-    LooseRevolute,
     Marker,
     Point,
-    Revolute,
     Spring,
     Stop,
     Torque,
@@ -31,7 +29,7 @@ from kempe.elements.quantities import Displacement, Measure
 from kempe.model import Model
 from kempe.view.drawing import Drawing
 from kempe.view.stage import Stage, markers_of
-from kempe.view.wheels import hub
+from kempe.view.wheels import PINS, hub
 
 #: A drawing as wide as a page, in typographic points: how large one of them is follows from it.
 PAGE = 385.0
@@ -271,7 +269,7 @@ def _reach(stage: Stage, drawing: Drawing, rider: Marker, away: np.ndarray, pt: 
 def pivot(model: Model, i: Marker, j: Marker) -> Marker:
     """The point about which j turns in i: their pin, a point they share, or failing that the hub or origin of j."""
     for joint in model.elements.values():
-        if isinstance(joint, (Revolute, LooseRevolute)) and {m.name for m in joint.markers} == {i.name, j.name}:
+        if isinstance(joint, PINS) and {m.name for m in joint.markers} == {i.name, j.name}:
             return joint.markers[1]
     shared = [p for p in _points(j.carrier) if p in _points(i.carrier)]
     if isinstance(i.carrier, Ground):

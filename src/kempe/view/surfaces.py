@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kempe.elements import Ground, Marker
+from kempe.elements import ClearanceRevolute, Element, Ground, LooseRevolute, LubricatedRevolute, Marker
 from kempe.elements.base import Scalar, Static
 from kempe.elements.surfaces import CircleAndLine, TwoCircles, TwoSurfaces
 from kempe.view.drawing import Circle
@@ -33,7 +33,16 @@ def draw_surfaces(element: TwoSurfaces, scene: Scene) -> None:
     _line(element.name, i, j, radius, scene)
 
 
-def _number(element: TwoSurfaces, key: str, scene: Scene) -> float:
+def draw_bearing(element: LooseRevolute | ClearanceRevolute | LubricatedRevolute, scene: Scene) -> None:
+    """The bearing and the journal of a joint with play to scale, where their radii are known."""
+    if element.radii is not None:
+        hole, pin = (float(scene.stage.values(radius)[0]) for radius in element.radii)
+        i, j = element.markers
+        _circle(i, hole, True, scene, spoke=False)
+        _circle(j, pin, False, scene, spoke=False)
+
+
+def _number(element: Element, key: str, scene: Scene) -> float:
     field = element.fields[key]
     assert isinstance(field, Scalar)
     return float(scene.stage.values(field.value)[0])
@@ -58,7 +67,7 @@ def _line(name: str, line: Marker, rider: Marker, radius: float, scene: Scene) -
     scene.owned(first, line.carrier)
 
 
-def _circle(centre: Marker, radius: float, hollow: bool, scene: Scene) -> None:
+def _circle(centre: Marker, radius: float, hollow: bool, scene: Scene, spoke: bool = True) -> None:
     """A disc, or a ring in which something runs, once for all that it touches."""
     stage, drawing = scene.stage, scene.drawing
     if isinstance(centre.carrier, Ground):
@@ -69,7 +78,7 @@ def _circle(centre: Marker, radius: float, hollow: bool, scene: Scene) -> None:
     if radius <= 0.0 or any(c.centre == place and np.isclose(c.radius, radius) for c in drawing.circles):
         return
     drawing.circles.append(circle if hollow else circle._replace(fixed=False))
-    if not isinstance(centre.carrier, Ground):
+    if spoke and not isinstance(centre.carrier, Ground):
         x, y, _ = stage.local(centre)
         key = f"{centre.name} {len(drawing.circles)}"
         drawing.spokes[key] = (place, stage.fix(centre.carrier, x + radius, y))

@@ -11,11 +11,13 @@ from kempe.elements import (
     Belt,
     Body,
     Carrier,
+    ClearanceRevolute,
     Component,
     Coordinate,
     Gear,
     Ground,
     LooseRevolute,
+    LubricatedRevolute,
     Marker,
     Point,
     RackAndPinion,
@@ -33,6 +35,11 @@ class Wheel(NamedTuple):
 
     centre: Marker
     radius: float
+
+
+#: Pins that are loose in their holes, and all pins.
+LOOSE_PINS = (LooseRevolute, ClearanceRevolute, LubricatedRevolute)
+PINS = (Revolute, *LOOSE_PINS)
 
 
 def pivot_of(model: Model, quantity: Any, about: Carrier | None = None) -> Marker | None:
@@ -54,7 +61,7 @@ def hub(model: Model, body: Body, about: Carrier | None = None) -> Marker:
     """Where a body is pinned to a carrier, else to the ground, else to anything; its origin when it is not."""
     hubs: dict[str, Marker] = {}
     for joint in model.elements.values():
-        if isinstance(joint, (Revolute, LooseRevolute)) and body in [m.carrier for m in joint.markers]:
+        if isinstance(joint, PINS) and body in [m.carrier for m in joint.markers]:
             mine, other = joint.markers if joint.markers[0].carrier is body else joint.markers[::-1]
             hubs.setdefault(other.carrier.name, mine)
     wanted = [*([about.name] if about is not None else []), "ground", *hubs]
