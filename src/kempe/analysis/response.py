@@ -99,7 +99,7 @@ def response(result: Result, period: float, *, skip: float | None = None, within
     driven = [f"{name}.{what}" for name, e in model.elements.items() if e.drives for what in ("effort", "power")]
     names = [name for name in driven if name in result.names]
     left_out = float(edges[0] - result.t[0])
-    pressing = [name for name in result.first_modes if isinstance(model.elements[name], Pressing)]
+    pressing = [name for name in result.first_modes if isinstance(model.elements.get(name), Pressing)]
     wanted = [*names, *(f"{name}.force" for name in pressing)]
     found = statistics(result, wanted, period, skip=left_out).values if wanted else {}
     supplied, dissipated = (
