@@ -100,6 +100,28 @@ def test_a_file_runs_all_of_its_analyses(here):
     assert held["holding"] == m.equilibrium(hold=["arm.angle"], start=pose.pose).holding
 
 
+def test_the_response_of_a_file_is_that_of_python(here):
+    m, start = kp.load("driven.kempe.yaml"), {"arm.omega": 1.0}
+    turn = 2 * np.pi
+    page = told("response", "driven.kempe.yaml", "--period", str(turn), "--periods", "6", "--steps", "20", "--out", "o")
+    found = m.simulate(6 * turn, steps=120, tolerance=1e-10).response(turn)
+    assert page["verdict"] == "periodic" and page["periods"] == 1
+    assert page["drivers"]["motor.power"]["largest"] == found.drivers["motor.power"].largest[0].tolist()
+    same(kp.Result.load("o/response.nc"), found.result)
+
+    words = ["--velocity", "arm.omega=1", "--period", "1", "--periods", "5", "--skip", "2"]
+    exponent = told("lyapunov", "bare.kempe.yaml", *words)
+    assert exponent["growth"] == m_bare().lyapunov(1.0, 5, skip=2.0, velocities=start).growth.tolist()
+    known = told("horizon", "bare.kempe.yaml", "--velocity", "arm.omega=1", "--end", "2", "--record", "arm.angle")
+    assert known["t"] is None and known["until"] == {"arm.angle": None} and known["chaotic"] is False
+    assert "agree to the end" in command("horizon", "bare.kempe.yaml", "--end", "2", "--out", "o")
+    assert Path("o/horizon.png").exists()
+
+
+def m_bare() -> kp.Mechanism:
+    return kp.load("bare.kempe.yaml")
+
+
 def test_what_is_said_to_people(here):
     said = command("run", "arm.kempe.yaml")
     for words in (

@@ -11,7 +11,15 @@ import kempe as kp
 from kempe import view
 
 DOCS = Path(__file__).parents[1] / "docs"
-RUN = ("installation.md", "tutorial.md", "extending.md", "index.md", "nonsmooth.md", "clearance.md")
+RUN = (
+    "installation.md",
+    "tutorial.md",
+    "extending.md",
+    "index.md",
+    "nonsmooth.md",
+    "clearance.md",
+    "response.md",
+)
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
 
 

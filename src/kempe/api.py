@@ -25,7 +25,16 @@ def _view(name: str) -> Any:
     return call
 
 
-VIEWS.update({name: _view(name) for name in ("plot", "draw", "animate", "report", "modes_report", "pattern")})
+_PICTURES = ("plot", "draw", "animate", "report", "modes_report", "pattern")
+_PORTRAITS = ("plot_orbit", "plot_phase", "plot_poincare", "plot_exponent", "plot_horizon")
+VIEWS.update({name: _view(name) for name in (*_PICTURES, *_PORTRAITS)})
+VIEWS.update(
+    poincare=analysis.poincare,
+    periodicity=analysis.periodicity,
+    statistics=analysis.statistics,
+    response=analysis.response,
+    contact_times=analysis.contact_times,
+)
 
 
 @explained_methods
@@ -43,6 +52,8 @@ class Analyses:
     inverse_dynamics = analysis.inverse_dynamics
     linearise = analysis.linearise
     modes = analysis.modes
+    lyapunov = analysis.lyapunov
+    horizon = analysis.horizon
     sparsity = analysis.sparsity
     ranks = analysis.ranks
 

@@ -44,6 +44,11 @@ MOTION = {
     "audit": flag,
     "options": st.dictionaries(word, st.one_of(flag, st.integers(-9, 9), number), max_size=2),
 }
+REPEATED = {
+    **{key: MOTION[key] for key in ("method", "tolerance", "max_step", "start", "velocities")},
+    "periods": count,
+    "skip": positive,
+}
 #: Analysis -> what an entry must have, and what it may have.
 ENTRIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "kinematics": ({"times": times}, DRIVEN),
@@ -59,6 +64,17 @@ ENTRIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "quantities": st.lists(word, min_size=1, max_size=3),
         },
         {**MOTION, "combine": flag, "workers": count},
+    ),
+    "response": ({"period": positive}, {**REPEATED, "steps": count}),
+    "lyapunov": ({"period": positive}, {**REPEATED, "separation": positive}),
+    "horizon": (
+        {"times": times},
+        {
+            **{key: MOTION[key] for key in ("steps", "method", "max_step", "start", "velocities")},
+            "quantities": words,
+            "tolerances": st.lists(positive, min_size=2, max_size=4),
+            "agreement": positive,
+        },
     ),
     "resume": ({"checkpoint": word.filter(lambda w: "/" not in w and w not in (".", ".."))}, {}),
 }

@@ -29,6 +29,9 @@ Velocities = Annotated[
     list[str] | None, typer.Option("--velocity", help='A rate at the start, as in "crank.omega=12".')
 ]
 Options = Annotated[list[str] | None, typer.Option("--option", help='An option of the method, as in "radius=0.8".')]
+Period = Annotated[float | None, typer.Option(help="The period of what drives the machine.")]
+Periods = Annotated[int | None, typer.Option(min=1, help="How many periods are computed.")]
+Skip = Annotated[float | None, typer.Option(min=0.0, help="The time at the start that is left out.")]
 Time = Annotated[float | None, typer.Option(help="The time at which laws of time stand still.")]
 
 
@@ -143,6 +146,54 @@ def sweep(
         changes["designs"] = {name: _values(text) for name, text in _pairs(vary, "--vary").items()} or None
         changes |= {"quantities": record or None, "combine": combine or None, "workers": workers}
         _run_one(file, "sweep", changes, sets, out, as_json, quiet, allow)
+
+
+@app.command()
+def response(
+    file: File, period: Period = None, periods: Periods = None, skip: Skip = None, steps: Steps = None,
+    sets: Set = None, velocities: Velocities = None, method: Method = None, tolerance: Tolerance = None,
+    max_step: MaxStep = None, out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
+) -> None:  # fmt: skip
+    """Say what a machine does period by period: contacts, losses, efforts, and whether it repeats itself."""
+    with explained():
+        changes: dict[str, Any] = {"period": period, "periods": periods, "skip": skip, "steps": steps, "method": method}
+        changes |= {"tolerance": tolerance, "max_step": max_step, "velocities": _numbers(velocities, "--velocity")}
+        _run_one(file, "response", changes, sets, out, as_json, quiet, allow)
+
+
+@app.command()
+def lyapunov(
+    file: File, period: Period = None, periods: Periods = None, skip: Skip = None, sets: Set = None,
+    velocities: Velocities = None, method: Method = None, tolerance: Tolerance = None, max_step: MaxStep = None,
+    separation: Annotated[float | None, typer.Option(help="How far neighbours are apart, in sizes.")] = None,
+    out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
+) -> None:  # fmt: skip
+    """Find the largest Lyapunov exponent: how fast neighbouring motions part."""
+    with explained():
+        changes: dict[str, Any] = {
+            "period": period,
+            "periods": periods,
+            "skip": skip,
+            "separation": separation,
+            "method": method,
+        }
+        changes |= {"tolerance": tolerance, "max_step": max_step, "velocities": _numbers(velocities, "--velocity")}
+        _run_one(file, "lyapunov", changes, sets, out, as_json, quiet, allow)
+
+
+@app.command()
+def horizon(
+    file: File, end: End = None, steps: Steps = None, sets: Set = None, velocities: Velocities = None,
+    record: Annotated[list[str] | None, typer.Option(help="A quantity to compare, such as slider.x.")] = None,
+    method: Method = None, max_step: MaxStep = None,
+    agreement: Annotated[float | None, typer.Option(help="Runs agree to this share of how far it moves.")] = None,
+    out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
+) -> None:  # fmt: skip
+    """Find until when a motion is known: where runs with smaller tolerances part."""
+    with explained():
+        changes = {**_times(end, steps), "quantities": record or None, "method": method, "max_step": max_step}
+        changes |= {"agreement": agreement, "velocities": _numbers(velocities, "--velocity")}
+        _run_one(file, "horizon", changes, sets, out, as_json, quiet, allow)
 
 
 @app.command()

@@ -148,6 +148,50 @@ class ModesSpec(Entry):
     time: float | None = None
 
 
+class RepeatedSpec(Entry):
+    """How a machine that runs on and on is computed; ``skip`` is the start-up that is left out."""
+
+    period: float = Field(gt=0)
+    skip: float | None = Field(None, ge=0)
+    method: str = "auto"
+    max_step: float | None = None
+    start: str | None = None
+    velocities: dict[str, float] = Field(default_factory=dict)
+
+
+class ResponseSpec(RepeatedSpec):
+    """A motion over so many ``periods``, with so many ``steps`` of output in each, and what ``response`` says of it."""
+
+    name: str = "response"
+    periods: Count = 40
+    steps: Steps = 400
+    tolerance: float = 1e-10
+
+
+class LyapunovSpec(RepeatedSpec):
+    """The largest Lyapunov exponent: what ``lyapunov`` takes."""
+
+    name: str = "lyapunov"
+    periods: Count = 200
+    tolerance: float = 1e-11
+    separation: float | None = None
+
+
+class HorizonSpec(Entry):
+    """Until when a motion is known: what ``horizon`` takes."""
+
+    name: str = "horizon"
+    times: Times
+    steps: Steps = 200
+    quantities: list[str] = Field(default_factory=list)
+    tolerances: list[float] = Field([1e-8, 1e-10, 1e-12], min_length=2)
+    agreement: float = 1e-3
+    method: str = "auto"
+    max_step: float | None = None
+    start: str | None = None
+    velocities: dict[str, float] = Field(default_factory=dict)
+
+
 def _file_name(value: Any) -> Any:
     if not isinstance(value, str) or value in ("", ".", "..") or any(c in value for c in "/\\\0"):
         raise ValueError("must be the name of a file in the folder of outputs, without a path")
@@ -170,6 +214,9 @@ ANALYSES: dict[str, type[BaseModel]] = {
     "linearise": LineariseSpec,
     "modes": ModesSpec,
     "sweep": SweepSpec,
+    "response": ResponseSpec,
+    "lyapunov": LyapunovSpec,
+    "horizon": HorizonSpec,
     "resume": ResumeSpec,
 }
 

@@ -35,6 +35,7 @@ def declared_kinds(model: Model) -> dict[str, str]:
             found |= {
                 f"{element.name}.effort{'' if alone else f'.{row}'}": kind or "effort" for row, kind in own.items()
             }
+            found[f"{element.name}.power"] = "power"
         found |= {f"{element.name}.{output}": kind for output, kind in element.output_kinds().items()}
     return found | {name: name for name in model.measures}  # nobody knows what they measure
 

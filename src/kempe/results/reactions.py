@@ -47,7 +47,7 @@ class Reaction:
 
 
 #: What a derived history is: of which element, and which of its columns.
-Derived = tuple[Literal["output", "force", "effort", "shaking"], int, Any]
+Derived = tuple[Literal["output", "force", "effort", "power", "shaking"], int, Any]
 #: The resultant of the inertia forces of all moving parts, which the ground feels.
 SHAKING = ("ground.shaking", "ground.shaking.x", "ground.shaking.y", "ground.shaking.moment")
 
@@ -68,6 +68,7 @@ def derived_names(system: System, known: Container[str]) -> dict[str, Derived]:
         if element.drives:
             ends = [""] if len(element.rows) == 1 else [f".{row}" for row in element.rows]
             found |= {f"{element.name}.effort{end}": ("effort", k, i) for i, end in enumerate(ends)}
+            found[f"{element.name}.power"] = ("power", k, None)
             continue
         part = second_part(element)
         if part is not None:
@@ -92,6 +93,10 @@ class Loads:
         kind, k, which = self.names[name]
         if kind == "effort":
             return -self.replay.states.multipliers[:, self.replay.system.rows_of[k][which]]
+        if kind == "power":  # of what moves the rows along: lambda . Phi_t
+            family, rows = self.replay.system.families[k], self.replay.system.rows_of[k]
+            moved = self.replay.evaluate(k, family, kind, family.Phi_t)
+            return (self.replay.states.multipliers[:, rows] * moved).sum(axis=1)
         if kind == "output":
             family = self.replay.system.families[k]
             return self._once(kind, k, self._outputs)[:, list(family.outputs).index(which)]

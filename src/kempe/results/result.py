@@ -271,6 +271,30 @@ class Result:
         """Every instant at which velocities jumped, with the impulses of all constraint rows and the energy lost."""
         return impacts(self.events)
 
+    # --- a motion that comes back again and again -------------------------------------------------------------------
+
+    def poincare(self, names: Sequence[str] | str, period: float, *, skip: float = 0.0, phase: float = 0.0) -> Any:
+        """Quantities once every period: the Poincaré map; see :func:`kempe.poincare`."""
+        return VIEWS["poincare"](self, names, period, skip=skip, phase=phase)
+
+    def periodicity(
+        self, period: float, *, skip: float | None = None, most: int = 16, within: float | None = None
+    ) -> Any:
+        """Whether the motion repeats itself after some periods; see :func:`kempe.periodicity`."""
+        return VIEWS["periodicity"](self, period, skip=skip, most=most, within=within)
+
+    def statistics(self, names: Sequence[str] | str, period: float, *, skip: float = 0.0) -> Any:
+        """The largest, least, mean and rms value of quantities in each period; see :func:`kempe.statistics`."""
+        return VIEWS["statistics"](self, names, period, skip=skip)
+
+    def response(self, period: float, *, skip: float | None = None, within: float | None = None) -> Any:
+        """What the machine does period by period, in a page; see :func:`kempe.response`."""
+        return VIEWS["response"](self, period, skip=skip, within=within)
+
+    def contact_times(self, points: int = 50) -> np.ndarray:
+        """Output times with so many points within each contact; see :func:`kempe.contact_times`."""
+        return VIEWS["contact_times"](self, points)
+
     # --- loads and energies --------------------------------------------------------------------------------------
 
     def reaction(self, joint: Any, on: Any = None, axes: str = "global") -> Reaction:
@@ -418,6 +442,26 @@ class Result:
             raise ModelError("plot: beside= maps what another result is called to that result")
         labels = [label or str(self.provenance.get("model", "this result")), *beside]
         return VIEWS["plot"]([self, *beside.values()], names, labels=labels, title=title, size=size, **options)
+
+    def plot_orbit(
+        self, joint: Any, *, skip: float = 0.0, title: str = "", size: tuple[float, float] | None = None
+    ) -> Any:
+        """The path of a journal's centre within its clearance; see :func:`kempe.view.plot_orbit`."""
+        return VIEWS["plot_orbit"](self, joint, skip=skip, title=title, size=size)
+
+    def plot_phase(
+        self,
+        names: Sequence[str] | str,
+        *,
+        skip: float = 0.0,
+        period: float | None = None,
+        degrees: bool = False,
+        title: str = "",
+        size: tuple[float, float] | None = None,
+    ) -> Any:
+        """The phase portrait: a coordinate and its rate, or any two quantities; see :func:`kempe.view.plot_phase`."""
+        options: dict[str, Any] = {"skip": skip, "period": period, "degrees": degrees, "title": title, "size": size}
+        return VIEWS["plot_phase"](self, names, **options)
 
     def animate(
         self,

@@ -58,7 +58,7 @@ def unknown_names(kind: str, spec: Any, model: Any, earlier: Iterable[str], wher
                 found.append(f"{where(*place)}: there is no {what} '{name}'{_near(name, known)}")
     if hasattr(spec, "method"):
         try:
-            method_named(spec.method, spec.options)
+            method_named(spec.method, getattr(spec, "options", {}))
         except ModelError as error:
             found.append(f"{where('options' if spec.method in METHODS else 'method')}: {error}")
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kempe.analysis import Runs, resume, run_many
+from kempe.analysis import Response, Runs, response, resume, run_many
 from kempe.errors import ConvergenceError, ModelError, SingularPositionError
 from kempe.simulation.progress import Progress
 
@@ -76,6 +76,12 @@ def _called(
         return getattr(model, kind)(given.pop("about"), **given)
     if kind == "sweep":
         return _swept(model, given, progress)
+    if kind == "response":
+        return _response(model, given, progress)
+    if kind == "lyapunov":
+        return model.lyapunov(progress=progress, **given)
+    if kind == "horizon":
+        given["quantities"] = given["quantities"] or None
     if kind == "simulate":
         given["checkpoint"] = checkpoint if given["checkpoint"] else None
     return getattr(model, kind)(given.pop("times"), progress=progress, **given)
@@ -98,6 +104,13 @@ def _swept(model: Any, given: dict[str, Any], progress: Progress) -> Runs:
     same = {name: [value] * size for name, value in given.pop("parameters", {}).items()}
     quantities, times = given.pop("quantities"), given.pop("times")
     return run_many(model, {**same, **columns}, quantities, times, progress=progress, **given)
+
+
+def _response(model: Any, given: dict[str, Any], progress: Progress) -> Response:
+    """A motion over whole periods, and what there is to say of it."""
+    period, periods, skip = given.pop("period"), given.pop("periods"), given.pop("skip")
+    motion = model.simulate(periods * period, steps=periods * given.pop("steps"), progress=progress, **given)
+    return response(motion, period, skip=skip)
 
 
 def _values(values: Any) -> list[float]:

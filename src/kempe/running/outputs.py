@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from kempe import view
-from kempe.analysis import Equilibrium, Linearised, Modes, Runs
+from kempe.analysis import Equilibrium, Horizon, Linearised, Lyapunov, Modes, Response, Runs
 from kempe.api import Mechanism
 from kempe.disk import replacing, write_whole
+from kempe.elements import ClearanceRevolute
 from kempe.results import Result
 from kempe.results.storage import write_netcdf
 from kempe.running.entries import Run
@@ -31,6 +32,10 @@ def write(run: Run, model: Any, outputs: Any, place: Path) -> None:
     elif run.result is not None:
         text = json.dumps(data_of(run.result), indent=1, ensure_ascii=False)
         run.files.append(write_whole(_named(place, ".json"), text.encode()))
+    if isinstance(run.result, Response):
+        _write_orbits(run, place)
+    if isinstance(run.result, Horizon) or (isinstance(run.result, Lyapunov) and np.isfinite(run.result.growth).all()):
+        run.files.append(view.save(run.result.plot(), _named(place, ".png")))
     if isinstance(run.result, Equilibrium | Linearised) and isinstance(model, Mechanism):
         run.files.append(view.save(view.draw(model, run.result.pose), _named(place, ".png")))
     if isinstance(run.result, Modes) and isinstance(model, Mechanism) and outputs.animation:
@@ -60,6 +65,18 @@ def _write_motion(run: Run, model: Any, outputs: Any, place: Path) -> None:
     if outputs.report:
         shown = {"plots": plots, "traces": outputs.traces}
         run.files.append(view.report(model, result, _named(place, ".html"), **shown))
+
+
+def _write_orbits(run: Run, place: Path) -> None:
+    """The motion behind a response, and the orbit of each journal."""
+    found: Response = run.result
+    run.files.append(found.result.save(_named(place, ".nc")))
+    elements = {} if found.result.model is None else found.result.model.elements
+    for name in found.contacts:
+        if isinstance(elements.get(name), ClearanceRevolute):
+            stem = re.sub(r"[^\w+-]+", "_", name)
+            picture = found.result.plot_orbit(name, skip=found.skip)
+            run.files.append(view.save(picture, _named(place, f"_{stem}.png")))
 
 
 def _write_designs(run: Run, outputs: Any, place: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kempe.analysis import Equilibrium, Linearised, Modes, Runs
+from kempe.analysis import Equilibrium, Horizon, Linearised, Lyapunov, Modes, Response, Runs
 from kempe.results import Result
 from kempe.results.modes import modes_of
 from kempe.running.entries import Run
@@ -17,6 +17,9 @@ from kempe.running.entries import Run
 TOLD = 12
 #: And so many of its events.
 EVENTS = 30
+#: What is told of an exponent and of a horizon.
+EXPONENT = ("verdict", "per_period", "per_period_error", "per_time", "per_time_error", "growth", "lost", "far")
+HORIZON = ("t", "horizons", "until", "chaotic", "again", "tolerances", "agreement")
 
 
 def row_of(run: Run) -> dict[str, Any]:
@@ -59,6 +62,12 @@ def data_of(found: Any) -> dict[str, Any]:
         told = _linearised(found)
     elif isinstance(found, Modes):
         told = {"modes": [_mode(found, k) for k in range(len(found))], "linearised": _linearised(found.linearised)}
+    elif isinstance(found, Response):
+        told = _response(found)
+    elif isinstance(found, Lyapunov):
+        told = {"said": str(found), **{name: getattr(found, name) for name in EXPONENT}}
+    elif isinstance(found, Horizon):
+        told = {"said": str(found), **{name: getattr(found, name) for name in HORIZON}}
     elif isinstance(found, Runs):
         told = {"designs": found.designs, "complete": found.ok, "failed": {str(k): r for k, r in found.reasons.items()}}
         told["at the end"] = {name: values[:, -1] for name, values in found.values.items()}
@@ -72,6 +81,17 @@ def _linearised(found: Linearised) -> dict[str, Any]:
     told: dict[str, Any] = {name: getattr(found, name) for name in ("names", "M", "C", "K", "eigenvalues")}
     told |= {"pose": found.pose.values, "multipliers": found.multipliers}
     return {**told, "time": found.time, "parameters": found.parameters}
+
+
+def _response(found: Response) -> dict[str, Any]:
+    verdict = found.periodicity
+    told: dict[str, Any] = {"said": str(verdict), "verdict": verdict.verdict, "periods": verdict.periods}
+    told |= {"widths": verdict.widths, "limit": verdict.limit}
+    told["contacts"] = {name: vars(each) for name, each in found.contacts.items()}
+    told["drivers"] = {
+        name: {"largest": each.largest[0], "least": each.least[0]} for name, each in found.drivers.items()
+    }
+    return {**told, "supplied": found.supplied, "dissipated": found.dissipated}
 
 
 def _mode(found: Modes, k: int) -> dict[str, Any]:
@@ -122,6 +142,9 @@ def lines_of(run: Run, plots: Sequence[str] = ()) -> list[str]:
     elif isinstance(found, Linearised):
         lines = [f"{run.name}: small motions in {', '.join(found.names)}; eigenvalues"]
         lines += [f"  {_complex(value)}" for value in found.eigenvalues]
+    elif isinstance(found, Response | Lyapunov | Horizon):
+        first, *rest = str(found).splitlines()
+        lines = [f"{run.name}: {first}", *(f"  {line}" for line in rest)]
     elif isinstance(found, Runs):
         lines = [f"{run.name}: {int(found.ok.sum())} of {len(found)} designs complete", *_design_rows(found)]
     else:

@@ -33,7 +33,8 @@ def findings(machine: Machine, t: np.ndarray, series: dict[str, np.ndarray]) -> 
             float(np.ptp(series[f"energy.{name}"])) for name in ("kinetic", "potential", "elastic", "dissipated")
         )
         exchanged = max(exchanged, float(np.ptp(series["energy.supplied"])), float(series["energy.kinetic"].max()))
-        exchanged = max(exchanged, course.least_energy)  # (at rest, as for the errors of steps)
+        # (at rest, as for the errors of steps; and output times may all be instants at which little moves)
+        exchanged = max(exchanged, course.least_energy, course.energy)
         off = np.abs(series["energy.balance"])
         limit = min(max(ENERGY * tolerance, LEAST), MOST)
         if exchanged > 0.0 and off.max() > limit * exchanged:

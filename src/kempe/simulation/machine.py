@@ -25,7 +25,7 @@ from kempe.simulation.wording import no_velocity, unfollowed
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import start as st
-from kempe.solvers.driver import advance, begin
+from kempe.solvers.driver import advance, begin, go_on
 from kempe.solvers.frames import put_back
 from kempe.solvers.impact import NEAR, touch_values
 from kempe.system import System
@@ -394,3 +394,20 @@ class Machine:
             code = int(advance(self.eq, self.wk, self.course))
             if not self.integrator.resumes(self, code):
                 return code
+
+    def go_on_beside(self, other: Machine, q: np.ndarray, v: np.ndarray, share: float = 0.0) -> None:
+        """Go on near the state of another machine on the same system, at its time and in its modes.
+
+        Values that elements keep from their switches become the other's, but for a share of the difference where both
+        are in the same mode. The joints are closed, and switches that are due are taken.
+        """
+        eq, wk, now, then = self.eq, self.wk, self.course.now, other.course.now
+        for at, kept in zip(eq.hybrids.mode_at, eq.hybrids.kept, strict=True):
+            own, its = wk.x[at : at + 1 + kept], other.wk.x[at : at + 1 + kept]
+            own[:] = its + (share * (own - its) if own[0] == its[0] else 0.0)
+        self.course.watch.slack[:] = other.course.watch.slack
+        mo.set_rows(eq, wk)
+        now.t, now.q[:], now.v[:], now.al[:] = then.t, q, v, then.al
+        code = int(go_on(eq, wk, self.course))
+        if code not in (co.REACHED, co.EVENTS_FULL):
+            raise ConvergenceError(explain(self, code))

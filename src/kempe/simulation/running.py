@@ -254,6 +254,7 @@ def result(
             "model": system.model.name,
             "method": task.method.name,
             "tolerance": task.tolerance,
+            **({"step": task.step} if task.step else {}),
             "parameters": dict(zip(system.model.parameters, machine.parameters.tolist(), strict=True)),
             **versions(),
         },

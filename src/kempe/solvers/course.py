@@ -43,7 +43,7 @@ KEPT, TERMS = 24, 14
 SAMPLES = 8
 #: So many places where steps were refused again and again are kept.
 SPOTS = 8
-#: How many sets of modes have their last step remembered.
+#: How many sets of modes have a step remembered.
 REMEMBERED = 64
 
 
@@ -85,13 +85,14 @@ class Watch(Frame):
     fired: Floats  # per switch: when it was last taken
     interval: Floats  # per switch: how long before that the time before was
     earlier: Floats  # per switch: the interval before that
-    remembered: Floats  # the step that worked last, by sets of modes
+    remembered: Floats  # by sets of modes: the step that the first one in them has led to, or the last if it was longer
     restitution: Floats  # per constraint row: restitution of the jump, or -1 where it does not jump
     kick: Floats  # per coordinate: impulse of known size
     slack: Floats  # per switch: what its guard may be below zero until it has been clear of it
     armed: Count  # 1 where rates at the start of the step are not those at the end of the step before
     solved: Count  # 1 where some guard of the present modes depends on multipliers or accelerations
     jumps: Count  # 1 where switches taken at this instant make velocities jump
+    entered: Count  # 1 until the first step in the present modes is made
 
 
 class Trail(Frame):

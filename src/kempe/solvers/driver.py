@@ -31,6 +31,8 @@ RUNS_AWAY = 1e12
 FORGET = 1.0
 #: A step refused so often in a row, or velocities moved to the constraints by so many tolerances, may show a jump.
 STUBBORN, PUSHED = 4, 1e3
+#: A step that is cut where surfaces part goes so much further, to meet it within.
+PARTING = 1.02
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
 #: A step that comes as near as this many of its lengths to a singular position may have gone across it.
@@ -38,7 +40,27 @@ BEYOND = 2.5
 
 
 @compiled
-def _next_step(eq, course):
+def _until_parting(eq, wk, course, h):
+    """A step, cut where surfaces that press are about to part: beyond that their force has a kink.
+
+    That instant is foreseen from how deep they are, and how fast and faster they come out.
+    """
+    follower, watch, G = eq.follows.follower, course.watch, course.watch.taken.shape[0]
+    for c in range(follower.shape[0]):
+        hybrids = eq.hybrids
+        if follower[c] < 0 or hybrids.source[c] == 0 or hybrids.swift[c] > 0 or hybrids.target[c] != 0:
+            continue
+        if int(wk.x[hybrids.mode_at[hybrids.owner[c]]]) != hybrids.source[c]:
+            continue
+        g, r, s = watch.end[c], watch.end[G + c], watch.end[2 * G + c]
+        square = r * r - 2.0 * g * s
+        if g > 0.0 and square >= 0.0 and np.sqrt(square) > r:
+            h = min(h, PARTING * 2.0 * g / (np.sqrt(square) - r))
+    return h
+
+
+@compiled
+def _next_step(eq, wk, course):
     """The step to try: the proposed or the fixed one, not beyond the end; the last two of equal length."""
     left = course.end - course.now.t
     h = course.fixed if course.fixed > 0.0 else min(course.step, course.largest, course.passage.bound)
@@ -48,6 +70,7 @@ def _next_step(eq, course):
             fast = abs(course.now.v[tested[k]])
             if fast * h > TURN:
                 h = TURN / fast
+        h = _until_parting(eq, wk, course, h)
     if h > 0.9999999 * left:
         return left
     if course.fixed == 0.0 and h > 0.5 * left:
@@ -144,7 +167,7 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
         if course.keep_at != 0 and course.passage.met + 4 > course.passage.met_t.shape[0]:
             return EVENTS_FULL
         course.budget -= 1
-        h = _next_step(eq, course)
+        h = _next_step(eq, wk, course)
         passage = course.passage
         if (passage.ahead < NEAR * h or passage.near > 0) and passage.tried == 0:
             code = _cross(eq, wk, course, h)
@@ -152,7 +175,7 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
                 continue
             if code != REACHED:
                 return code
-            h = _next_step(eq, course)
+            h = _next_step(eq, wk, course)
         t = course.end if h == course.end - course.now.t else course.now.t + h
         if not t > course.now.t:
             return FAILED
@@ -227,3 +250,16 @@ def begin(eq: Equations, wk: Work, course: Course) -> int:
     copy_state(now, course.before)
     course.fresh = 1
     return REACHED if write_until(eq, wk, course, now.t) > 0 else FAILED
+
+
+@piece
+def go_on(eq: Equations, wk: Work, course: Course) -> int:
+    """From another q and v at the same time, in the same modes: consistent values, switches that are due taken."""
+    if not consistent(eq, wk, course.now, np.inf, refinements(course)) < np.inf:
+        return SINGULAR
+    code = REACHED
+    if eq.hybrids.owner.shape[0] > 0:
+        code = call(course.settle_at, eq, wk, course, course.memory_at, 0.0)
+    copy_state(course.now, course.before)
+    course.fresh = 1
+    return code

@@ -75,6 +75,9 @@ def settle_first(eq: Equations, wk: Work, course: Course, _: State, __: float) -
 @piece
 def after_step(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
     """Look for switches in the last step and write outputs down; ``course.fresh`` is 1 where the modes changed."""
+    if course.watch.entered > 0:  # what the first step in these modes has taught
+        course.watch.remembered[modes_number(eq, wk) % REMEMBERED] = course.step
+        course.watch.entered = 0
     if not looked_over(eq, wk, course):
         theta = first_crossing(eq, wk, course)
         if theta < 0.0:
@@ -100,7 +103,8 @@ def _meet(eq: Equations, wk: Work, course: Course, theta: float) -> int:
             return FAILED
         copy_state(course.inside, now)
         now.t = at
-    watch.remembered[modes_number(eq, wk) % REMEMBERED] = course.step
+    number = modes_number(eq, wk) % REMEMBERED  # (a contact ends in short steps: what it began with counts then)
+    watch.remembered[number] = max(watch.remembered[number], course.step)
     if not consistent(eq, course.beside, now, np.inf, refinements(course)) < np.inf:
         return FAILED
     course.crowded = course.crowded + 1 if at - course.last_switch <= 1e-12 * (1.0 + abs(at)) else 0
@@ -142,7 +146,7 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
     arm(eq, wk, course)
     known = watch.remembered[modes_number(eq, wk) % REMEMBERED]
     course.step = min(known, course.largest) if known > 0.0 else first_step(eq, course, now)
-    course.fresh = 1
+    course.fresh = watch.entered = 1
     if stops > 0:
         write_now(eq, wk, course)
         return STOPPED

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from kempe.errors import ModelError
 from kempe.validation import (
+    clearance_slider_crank,
     coulomb_double_pendulum,
     dads_slider_crank,
+    hybrid_contact,
     singular_configurations,
     singular_position_accelerations,
     singular_position_simulation,
@@ -22,6 +24,8 @@ CASES: dict[str, Case] = {
         singular_position_simulation,
         coulomb_double_pendulum,
         dads_slider_crank,
+        clearance_slider_crank,
+        hybrid_contact,
     )
 }
 

@@ -2,9 +2,26 @@
 
 from kempe.view.animation import animate
 from kempe.view.matrices import pattern
+from kempe.view.orbits import plot_exponent, plot_horizon, plot_orbit, plot_phase, plot_poincare
 from kempe.view.pictures import draw, path
 from kempe.view.plots import orbit, plot
 from kempe.view.report import modes_report, report
 from kempe.view.style import COLOURS, save
 
-__all__ = ["COLOURS", "animate", "draw", "modes_report", "orbit", "path", "pattern", "plot", "report", "save"]
+__all__ = [
+    "COLOURS",
+    "animate",
+    "draw",
+    "modes_report",
+    "orbit",
+    "path",
+    "pattern",
+    "plot",
+    "plot_exponent",
+    "plot_horizon",
+    "plot_orbit",
+    "plot_phase",
+    "plot_poincare",
+    "report",
+    "save",
+]
