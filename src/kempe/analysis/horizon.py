@@ -138,7 +138,11 @@ def horizon(
     settings: dict[str, Any] = {"method": method, "max_step": max_step, "start": start, "velocities": velocities}
     settings |= {"parameters": parameters, "progress": progress, "audit": False}
     grid = time_grid(times, steps)
-    results = [simulate(model, grid, tolerance=float(each), **settings) for each in given]
+    results = []
+    for each in given.tolist():
+        results.append(simulate(model, grid, tolerance=each, **settings))
+        if results[-1].status == "interrupted":
+            raise KeyboardInterrupt
     names = _names(results[-1], quantities)
     count = min(len(result) for result in results)  # (an event may have ended one of them sooner)
     t, still = results[-1].t[:count], _still(results[-1], names)
