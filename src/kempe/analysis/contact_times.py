@@ -10,12 +10,15 @@ from kempe.elements.pressing import CONTACT, RELEASED, Pressing
 from kempe.errors import ModelError
 from kempe.results import Result
 
+#: A long contact gets at most so many times the points of others.
+LONGEST = 20.0
+
 
 @explained
 def contact_times(result: Result, points: int = 50) -> np.ndarray:
     """The times of a motion, with so many ``points`` within each contact besides, its ends included.
 
-    A contact that lasts longer than most gets more of them, as close to each other.
+    A contact that lasts longer than most gets more of them, as close to each other, up to twenty times as many.
 
     A second run for these times is the same motion (output times have no influence on steps), and shows forces and
     accelerations while parts touch: ``m.simulate(kp.contact_times(res), ...)``.
@@ -33,8 +36,8 @@ def contact_times(result: Result, points: int = 50) -> np.ndarray:
     typical = float(np.median([b - a for a, b in contacts])) if contacts else 0.0
     found = [result.t]
     for begin, last in contacts:
-        count = int(points) * max(1.0, np.ceil((last - begin) / typical))
-        found.append(np.linspace(begin, min(last, end), int(count)))
+        longer = min(max(1.0, np.ceil((last - begin) / typical)), LONGEST)
+        found.append(np.linspace(begin, min(last, end), int(points * longer)))
     times = np.unique(np.concatenate(found))
     apart = np.diff(times) > 1e-12 * (end - float(times[0]))  # (an instant may be the end of several contacts)
     kept = np.isin(times, result.t) | np.concatenate([[True], apart])
