@@ -63,6 +63,18 @@ def test_uedas_attractor_has_the_published_exponent() -> None:
     assert found.per_time_error < 0.005
 
 
+def test_a_driven_pendulum_has_the_published_exponent() -> None:
+    """X'' + 0.05 x' + sin x = 0.6 sin 0.7 t, as a body on a pin that goes round: 0.1400 (Sprott)."""
+    m = kp.Mechanism("pendulum", gravity=(0, -1))
+    bob = m.body("bob", 1.0, 1e-9, at=(0, -1))
+    m.revolute("pin", m.ground, bob, at=(0, 0))
+    m.user_force("drive", lambda b, t: (0, 0, 0.6 * kp.sin(0.7 * t) - 0.05 * b.omega), bob)
+    found = m.lyapunov(TURN / 0.7, 1500)
+    assert found.verdict == "chaotic"
+    assert abs(found.per_time - 0.1400) < 4 * found.per_time_error
+    assert found.per_time_error < 0.005
+
+
 def test_a_loose_pin_is_regular_or_chaotic_by_its_clearance() -> None:
     m, period, velocities = loose_slider_crank(0.18e-3, 1e10)
     quiet = m.lyapunov(period, 40, skip=30 * period, velocities=velocities)

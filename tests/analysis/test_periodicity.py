@@ -61,7 +61,7 @@ def test_what_a_loose_pin_does_is_told_only_where_the_tolerance_explains_it() ->
     m, period, velocities = loose_slider_crank(0.18e-3, 1e10)
     fine = m.simulate(period * np.arange(61), tolerance=1e-11, velocities=velocities)
     assert fine.periodicity(period).periods == 2
-    coarse = m.simulate(period * np.arange(61), tolerance=1e-7, velocities=velocities)
+    coarse = m.simulate(period * np.arange(61), tolerance=1e-6, velocities=velocities)
     assert coarse.periodicity(period).verdict == "undecided"
     m, period, velocities = loose_slider_crank(0.5e-3, 9.4e9)
     wild = m.simulate(period * np.arange(61), tolerance=1e-9, velocities=velocities)

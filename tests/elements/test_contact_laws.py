@@ -104,6 +104,14 @@ def test_loss_and_restitution_are_inverse_and_solve_the_relation(e: float) -> No
         assert a - math.log1p(a) == pytest.approx(-a * e - math.log1p(-a * e), rel=1e-10)
 
 
+def test_extreme_losses_and_restitutions_are_inverse_too() -> None:
+    rng = np.random.default_rng(3)
+    for e in [*10.0 ** -np.arange(0.01, 300, 1.7), *(1 - 10.0 ** -np.arange(0.1, 16, 0.3)), *rng.uniform(0, 1, 300)]:
+        assert kp.restitution_of(kp.loss_of(e)) == pytest.approx(e, rel=1e-14)
+    assert [kp.restitution_of(a) for a in (0.0, 1e-300, 1e-12)] == pytest.approx([1, 1, 1 - 2e-12 / 3], rel=1e-15)
+    assert kp.restitution_of(1e300) == pytest.approx(1e-300, rel=1e-12)
+
+
 @pytest.mark.parametrize("law", [*LOSSY, kp.Hybrid])
 def test_nominal_for_gives_what_is_wanted(law: Any) -> None:
     more = {**STEEL, "width": 0.1} if law is kp.Hybrid else {"stiffness": 1e6}

@@ -68,6 +68,23 @@ def test_an_orbit_knows_the_clearance_of_its_own_run():
     assert circle.get_radius() == pytest.approx(2e-3)
 
 
+@pytest.mark.parametrize("how", ["backlash", "film"])
+def test_journals_with_backlash_and_in_films_have_orbits_too(how):
+    m = kp.Mechanism("pendulum", gravity=(0, -9.81))
+    bob = m.body("bob", 1.0, 0.01, at=(0.1, 0))
+    play = {"clearance": 1e-3, "contact": kp.ShortBearing(0.1, 0.02), "bearing_radius": 0.01}
+    play = {"backlash": 1e-3, "restitution": 0.5} if how == "backlash" else play
+    m.revolute("pin", m.ground, bob, on_i=(0, 0), on_j=(-0.1, 0), **play)
+    res = m.simulate(0.05, steps=100, tolerance=1e-10)
+    (axes,) = inside(res.plot_orbit("pin")).axes
+    (circle,) = axes.patches
+    assert circle.get_radius() == pytest.approx(1e-3)
+    words = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert ("film" in words) == (how == "film") and "play" in words
+    places = np.concatenate([piece for pieces in axes.collections for piece in pieces.get_segments()])
+    assert np.hypot(*places.T).max() <= 1e-3 * (1 + 1e-6)
+
+
 def test_a_phase_portrait_is_a_coordinate_and_its_rate(swing):
     (axes,) = inside(swing.plot_phase("x", skip=10 * TURN, period=TURN)).axes
     curve, points = axes.lines
@@ -105,8 +122,8 @@ def test_exponents_and_horizons_are_shown_with_what_was_found():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda loose, swing: loose.plot_orbit("C"), "'C' is no revolute joint with clearance"),
-        (lambda loose, swing: swing.plot_orbit("B"), "no revolute joint with clearance in this result"),
+        (lambda loose, swing: loose.plot_orbit("C"), "'C' is no revolute joint with play"),
+        (lambda loose, swing: swing.plot_orbit("B"), "no revolute joint with play in this result"),
         (lambda loose, swing: swing.plot_phase(["x", "x.v", "x.a"]), "two quantities"),
         (lambda loose, swing: swing.plot_phase("x", skip=-1), "skip must be a time"),
         (lambda loose, swing: view.plot_phase(swing, "y"), "no quantity 'y'"),

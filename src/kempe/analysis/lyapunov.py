@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ ROUNDING = 1e-15
 FAR = 1e-2
 #: An exponent is told from zero where it is so many times its error.
 SURE = 3.0
-#: The error is found from this many stretches of the motion, each as long as the others.
+#: The error is found from stretches of the motion, at least so many, or as many as each has periods.
 STRETCHES = 10
 
 
@@ -64,7 +65,7 @@ class Lyapunov:
     @property
     def per_period_error(self) -> float:
         """The standard error of the exponent per period, from stretches of the motion that hardly know each other."""
-        count = min(STRETCHES, len(self.growth))
+        count = min(max(STRETCHES, isqrt(len(self.growth))), len(self.growth))
         if count < 2 or not np.isfinite(self.growth).all():
             return np.nan
         means = [float(np.mean(part)) for part in np.array_split(self.growth, count)]

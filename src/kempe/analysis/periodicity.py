@@ -133,8 +133,12 @@ def periodicity(
 
 
 def _fewest(widths: np.ndarray, limit: float) -> int:
-    """The fewest periods after which a motion comes back about as near as it does at all (or as its tolerance)."""
-    return int(np.argmax(widths <= ALIKE * max(float(widths.min()), limit / EXPLAINED))) + 1
+    """The fewest periods after which a motion comes back near enough, or about as near as after more.
+
+    Widths below the limit are not compared: errors may repeat themselves less often than the motion.
+    """
+    narrow = widths[widths <= limit]
+    return int(np.argmax(widths <= ALIKE * (narrow[0] if len(narrow) else widths.min()))) + 1
 
 
 def _explained(result: Result) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 
 import numpy as np
 
 from kempe.analysis.periodicity import Periodicity, periodicity
 from kempe.analysis.sections import section_rows
-from kempe.analysis.statistics import PerPeriod, Spread, statistics
+from kempe.analysis.statistics import PerPeriod, Spread, lined_up, statistics
 from kempe.calling import explained
 from kempe.elements.pressing import Pressing
 from kempe.results import Result
@@ -69,15 +70,13 @@ class Response:
         if len(self.supplied):
             rows.append(["energy", "supplied", *_three(self.supplied)])
             rows.append(["", "dissipated", *_three(self.dissipated)])
-        widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-        table = [
-            "  ".join(x.ljust(w) if c < 2 else x.rjust(w) for c, (x, w) in enumerate(zip(row, widths, strict=True)))
-            for row in rows
-        ]
-        return "\n".join([*lines, *(line.rstrip() for line in table)])
+        return "\n".join([*lines, *lined_up(rows)])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __repr__(self) -> str:
-        return f"Response({self})"
+        return f"Response({self.periods} periods of {self.period:.6g}; {self.periodicity})"
 
 
 def _three(numbers: np.ndarray) -> list[str]:
@@ -100,7 +99,7 @@ def response(result: Result, period: float, *, skip: float | None = None, within
     driven = [f"{name}.{what}" for name, e in model.elements.items() if e.drives for what in ("effort", "power")]
     names = [name for name in driven if name in result.names]
     left_out = float(edges[0] - result.t[0])
-    pressing = [name for name in result.first_modes if isinstance(model.elements[name], Pressing)]
+    pressing = [name for name in result.first_modes if isinstance(model.elements.get(name), Pressing)]
     wanted = [*names, *(f"{name}.force" for name in pressing)]
     found = statistics(result, wanted, period, skip=left_out).values if wanted else {}
     supplied, dissipated = (

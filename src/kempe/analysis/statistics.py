@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import pairwise
 
 import numpy as np
@@ -93,14 +94,9 @@ class Statistics:
                 s = found.over_periods(what)
                 numbers = [f"{x:.5g}" for x in (s.median, s.lower, s.upper, s.least, s.largest)]
                 rows.append([name if k == 0 else "", what, *numbers])
-        widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-        lines = [
-            "  ".join(x.ljust(w) if c < 2 else x.rjust(w) for c, (x, w) in enumerate(zip(row, widths, strict=True)))
-            for row in rows
-        ]
         several = f" in each of {self.runs} runs" if self.runs > 1 else ""
         head = f"{self.periods} periods of {self.period:.6g}{several}, start-up left out"
-        return "\n".join([head, *(line.rstrip() for line in lines), *self._warning()])
+        return "\n".join([head, *lined_up(rows), *self._warning()])
 
     def _warning(self) -> list[str]:
         if not self.coarse:
@@ -111,8 +107,18 @@ class Statistics:
             f"be larger by {self.values[worst].doubt:.0%}): ask for more of them, as by contact_times()"
         ]
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
     def __repr__(self) -> str:
-        return f"Statistics({self})"
+        return f"Statistics({self.runs} x {self.periods} periods of {self.period:.6g}; {', '.join(self.values)})"
+
+
+def lined_up(rows: list[list[str]]) -> list[str]:
+    """The lines of a table: two columns of words, then numbers."""
+    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    cells = [[x.ljust(w) if c < 2 else x.rjust(w) for c, (x, w) in enumerate(zip(row, widths))] for row in rows]
+    return ["  ".join(row).rstrip() for row in cells]
 
 
 @explained

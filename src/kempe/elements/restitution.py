@@ -60,10 +60,16 @@ def restitution_of(loss: float) -> float:
     a = float(loss)
     if not a >= 0.0 or math.isinf(a):
         raise ModelError(f"a loss is a number that is not below zero, not {loss!r}")
-    if a == 0.0:
-        return 1.0
-    wanted = a * a * _lost(a)
-    w = brentq(lambda w: w * w * _returned(w) - wanted, 0.5 * min(a, wanted), a + 2.0, xtol=1e-300, rtol=1e-15)
+    if a < 1e-8:  # the beginning of its power series, to the last digit
+        return 1.0 - 2.0 / 3.0 * a
+    wanted = a * a * _lost(a) if a < SMALL else a - math.log1p(a)
+    # the left side is below w and w^2/2, above w - 1, and above w^2/3 up to w = 1
+    low, high = max(wanted, math.sqrt(2.0 * wanted)), math.sqrt(3.0 * wanted) if 3.0 * wanted < 1.0 else wanted + 1.0
+
+    def beyond(w: float) -> float:
+        return float((w * w * _returned(w) if w < SMALL else w + math.expm1(-w)) - wanted)
+
+    w = brentq(beyond, 0.999 * low, 1.001 * high, xtol=1e-300, rtol=1e-15)
     return -math.expm1(-w) / a
 
 
@@ -90,6 +96,8 @@ def loss_of(restitution: Number) -> Number:
 def _exact_loss(e: float) -> float:
     if not 0.0 < e <= 1.0:
         raise ModelError(f"a restitution is above 0 and at most 1, not {e:g}")
-    if e == 1.0:
-        return 0.0
-    return float(brentq(lambda a: restitution_of(a) - e, 1e-3 * (1.0 - e), 1.0 / e, xtol=1e-300, rtol=1e-15))
+    if 1.0 - e < 1e-8:  # the beginning of its power series, to the last digit
+        return 1.5 * (1.0 - e) * (2.0 - e)
+    # a e / (1 - e) falls from 3/2, where little is lost, to 1, where all is
+    scale = (1.0 - e) / e
+    return float(brentq(lambda a: restitution_of(a) - e, 0.999 * scale, 1.501 * scale, xtol=1e-300, rtol=1e-15))

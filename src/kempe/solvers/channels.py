@@ -281,6 +281,12 @@ def loads(eq: Equations, wk: Work, choice: Choice) -> int:
 
 
 @compiled
+def let(choice, c, state):
+    """Allow a channel a state."""
+    choice.allowed[c] |= 1 << state
+
+
+@compiled
 def sign_of(state):
     """The direction of sliding."""
     return 1.0 if state == FORWARD else -1.0

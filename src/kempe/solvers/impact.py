@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.channels import BACKWARD, DRIVEN, FORWARD, HELD, OUT, reduce
+from kempe.solvers.channels import BACKWARD, DRIVEN, FORWARD, HELD, OUT, let, reduce
 from kempe.solvers.choice import find
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course
 from kempe.solvers.jit import compiled, piece
@@ -129,11 +129,6 @@ def _begin_round(eq, wk, course, late):
 
 
 @compiled
-def _let(choice, c, state):
-    choice.allowed[c] |= 1 << state
-
-
-@compiled
 def _aim_normal(choice, c, half, left, jammed):
     """What a gap may do in the next piece of the path, and what it is led to.
 
@@ -143,25 +138,25 @@ def _aim_normal(choice, c, half, left, jammed):
     if choice.before[c] < 0.0 and half > 0:
         if jammed:
             choice.given[c] = choice.before[c] / choice.unit[c] ** 2
-            _let(choice, c, DRIVEN)
+            let(choice, c, DRIVEN)
         elif half == 1:
             choice.lead[c] = -choice.rate[c] / left
         elif choice.total[c] == 0.0:  # others threw it off
-            _let(choice, c, OUT)
+            let(choice, c, OUT)
         elif choice.poisson[c] > 0:
             choice.given[c] = choice.bounce[c] * choice.phase[c]
-            _let(choice, c, DRIVEN)
+            let(choice, c, DRIVEN)
         else:
             choice.lead[c] = (-choice.bounce[c] * choice.before[c] - choice.rate[c]) / left
     elif choice.rate[c] > 0.0:
-        _let(choice, c, OUT)
+        let(choice, c, OUT)
     elif choice.glued > 0 and half > 0:
-        _let(choice, c, HELD)
+        let(choice, c, HELD)
         choice.state[c] = HELD
         return
     if choice.allowed[c] == 0:
-        _let(choice, c, HELD)
-        _let(choice, c, OUT)
+        let(choice, c, HELD)
+        let(choice, c, OUT)
     elif choice.allowed[c] == 1 << OUT:
         choice.state[c] = OUT
     else:
@@ -180,18 +175,18 @@ def _aim(choice, half, left, jammed):
             _aim_normal(choice, c, half, left, jammed)
         elif choice.rate[c] == 0.0:
             choice.at_rest[c] = 1
-            _let(choice, c, HELD)
-            _let(choice, c, FORWARD)
-            _let(choice, c, BACKWARD)
+            let(choice, c, HELD)
+            let(choice, c, FORWARD)
+            let(choice, c, BACKWARD)
         else:
             sliding = FORWARD if choice.rate[c] > 0.0 else BACKWARD
-            _let(choice, c, sliding)
+            let(choice, c, sliding)
             choice.state[c] = sliding
         choice.y0[c] = choice.forced[c] - choice.lead[c]
     for c in range(choice.count):  # friction of what is open does nothing
         n = choice.normal_of[choice.touch[c]]
         if choice.is_normal[c] == 0 and n >= 0:
-            _let(choice, c, OUT)
+            let(choice, c, OUT)
             if choice.state[n] == OUT:
                 choice.state[c] = OUT
             elif choice.state[c] == OUT:

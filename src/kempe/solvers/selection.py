@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.solvers.channels import BACKWARD, FORWARD, HELD, OUT, loads, reduce
+from kempe.solvers.channels import BACKWARD, FORWARD, HELD, OUT, let, loads, reduce
 from kempe.solvers.choice import LEAST_SHARE, find, prefer, weakest
 from kempe.solvers.course import FAILED, INADMISSIBLE, REACHED, Course, refinements
 from kempe.solvers.impact import UNSEEN, slow, strike, touch_values, touches_now
@@ -66,11 +66,6 @@ def _take_part(eq, wk, course):
 
 
 @compiled
-def _let(choice, c, state):
-    choice.allowed[c] |= 1 << state
-
-
-@compiled
 def _state_of(eq, choice, c):
     """The state of a channel in the mode its element had before."""
     touches, e = eq.touches, choice.touch[c]
@@ -90,22 +85,22 @@ def _options(eq, wk, course):
         e, choice.allowed[c], choice.at_rest[c] = choice.touch[c], 0, 1
         choice.state[c] = _state_of(eq, choice, c)
         if choice.is_normal[c] > 0:
-            _let(choice, c, HELD)
-            _let(choice, c, OUT)
+            let(choice, c, HELD)
+            let(choice, c, OUT)
             continue
         if choice.normal_of[e] >= 0:
-            _let(choice, c, OUT)
+            let(choice, c, OUT)
         slip = wk.touch[touches.at[e] + SLIP]
         stuck = choice.mode[e] == touches.closed[e] and choice.hit[e] == 0 and course.choice.struck == 0
         if stuck or choice.rests[e] > 0 or abs(slip) <= slow(eq, course, choice.row[c]):
-            _let(choice, c, HELD)
-            _let(choice, c, FORWARD)
-            _let(choice, c, BACKWARD)
+            let(choice, c, HELD)
+            let(choice, c, FORWARD)
+            let(choice, c, BACKWARD)
             choice.state[c] = HELD  # (at rest it sticks if it can)
         else:
             choice.at_rest[c] = 0
             choice.state[c] = FORWARD if slip > 0.0 else BACKWARD
-            _let(choice, c, choice.state[c])
+            let(choice, c, choice.state[c])
 
 
 @piece

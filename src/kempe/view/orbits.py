@@ -16,11 +16,10 @@ from kempe.analysis.horizon import Horizon
 from kempe.analysis.lyapunov import Lyapunov
 from kempe.analysis.sections import PoincareMap, checked_span, poincare, rate_name
 from kempe.calling import suggestion
-from kempe.elements import ClearanceRevolute
-from kempe.elements.pressing import FREE
+from kempe.elements import ClearanceRevolute, LooseRevolute, LubricatedRevolute
 from kempe.errors import ModelError
 from kempe.results import Result
-from kempe.view.labels import label_of, shown_in, with_unit
+from kempe.view.labels import label_of, shown_in, unit_of, with_unit
 from kempe.view.stage import Stage
 from kempe.view.style import (
     FORCE,
@@ -41,6 +40,8 @@ from kempe.view.style import (
     tint,
 )
 
+#: Joints with a journal that has room to move.
+JOURNALS = (ClearanceRevolute, LubricatedRevolute, LooseRevolute)
 #: Line widths of what is drawn over itself again and again: flight and contact.
 FLIGHT, PRESSED = 0.7, 1.1
 
@@ -48,27 +49,30 @@ FLIGHT, PRESSED = 0.7, 1.1
 def plot_orbit(
     result: Result, joint: Any, *, skip: float = 0.0, title: str = "", size: tuple[float, float] | None = None
 ) -> Figure:
-    """The path of a journal's centre within the circle of its clearance, in the axes of the bearing.
+    """The path of a journal's centre within the circle of its play, in the axes of the bearing.
 
-    It goes from output point to output point, and through the places where the journal meets the bearing and leaves
-    it; where it presses the path is drawn heavily. ``skip`` is the time at the start that is left out.
+    ``joint`` is a revolute joint with clearance, with a film, or with backlash. The path goes from output point to
+    output point, and through the places where the journal meets the bearing and leaves it; where it touches the path is
+    drawn heavily. ``skip`` is the time at the start that is left out.
     """
     name = _journal(filled(result), joint)
     t, ends, radius = _path(result, name, skip)
     figure, axes = _square(title or f"{result.provenance.get('model', '')}: orbit of '{name}'", size)
     axes.add_patch(Circle((0.0, 0.0), radius, fill=False, color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1))
     pieces = np.stack([ends[:-1], ends[1:]], axis=1)
-    pressed = _in_contact(result, name, 0.5 * (t[:-1] + t[1:]))
-    for where, hue, width, words in ((~pressed, colour(0), FLIGHT, "flight"), (pressed, FORCE, PRESSED, "contact")):
+    apart = result.model.elements[name].modes[0]  # type: ignore[union-attr]
+    touching = ~_within(t[:-1], t[1:], result.intervals(name, apart))
+    free = "film" if apart == "film" else "flight"
+    for where, hue, width, words in ((~touching, colour(0), FLIGHT, free), (touching, FORCE, PRESSED, "contact")):
         if where.any():
             axes.add_collection(
                 LineCollection(list(pieces[where]), colors=hue, linewidths=width, label=words, zorder=2)
             )
-    axes.plot([], [], color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), label="clearance")
+    axes.plot([], [], color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), label="play")
     reach = 1.08 * max(radius, float(np.abs(ends).max()))
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
     axes.set_box_aspect(1.0)
-    _label(axes, label_of(result, f"{name}.x"), label_of(result, f"{name}.y"))
+    _label(axes, *(with_unit(f"{name}.{axis}", unit_of(result, "length")) for axis in ("x", "y")))
     legend(axes)
     return figure
 
@@ -170,17 +174,17 @@ def _journal(result: Result, joint: Any) -> str:
     """The name of a joint with clearance."""
     name = str(getattr(joint, "name", joint))
     elements = {} if result.model is None else result.model.elements
-    loose = [n for n, element in elements.items() if isinstance(element, ClearanceRevolute)]
+    loose = [n for n, element in elements.items() if n in result.first_modes and isinstance(element, JOURNALS)]
     if name in loose:
         return name
     if not loose:
-        raise ModelError("there is no revolute joint with clearance in this result, so no journal has an orbit")
+        raise ModelError("there is no revolute joint with play in this result, so no journal has an orbit")
     listed = f"; there is {', '.join(repr(n) for n in loose)}"
-    raise ModelError(f"'{name}' is no revolute joint with clearance{suggestion(name, loose) or listed}")
+    raise ModelError(f"'{name}' is no revolute joint with play{suggestion(name, loose) or listed}")
 
 
 def _path(result: Result, name: str, skip: Any) -> tuple[np.ndarray, np.ndarray, float]:
-    """Where a journal's centre is in its bearing at output times, and where it met and left it; the clearance."""
+    """Where a journal's centre is in its bearing at output times, and where it met and left it; and its play."""
     assert result.model is not None
     rows = _behind(result, skip)
     first, last = result.t[rows[0]], result.t[-1]
@@ -192,7 +196,9 @@ def _path(result: Result, name: str, skip: Any) -> tuple[np.ndarray, np.ndarray,
     stage = Stage(result.model, poses, result.provenance.get("parameters"))
     apart, u = stage.where(joint["j"]) - stage.where(joint["i"]), stage.axis(joint["i"])  # type: ignore[arg-type]
     place = np.column_stack([(apart * u).sum(axis=1), u[:, 0] * apart[:, 1] - u[:, 1] * apart[:, 0]])
-    return times[order], place, float(stage.values(joint["clearance"].value)[0])  # type: ignore[attr-defined]
+    wide = [joint["clearance"]] if "clearance" in joint else [joint["first"], joint["second"]]
+    numbers = stage.values(*(field.value for field in wide))  # type: ignore[attr-defined]
+    return times[order], place, float(numbers[0] - numbers[1:].sum())
 
 
 def _behind(result: Result, skip: Any) -> np.ndarray:
@@ -201,11 +207,11 @@ def _behind(result: Result, skip: Any) -> np.ndarray:
     return np.flatnonzero(result.t >= begin - 1e-12 * abs(begin))
 
 
-def _in_contact(result: Result, name: str, t: np.ndarray) -> np.ndarray:
-    """Whether a joint presses, at some times."""
-    found = np.ones(len(t), dtype=bool)
-    for begin, end in result.intervals(name, FREE):
-        found[np.searchsorted(t, begin) : np.searchsorted(t, end, side="right")] = False
+def _within(begin: np.ndarray, end: np.ndarray, spans: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Whether the middle of each short time lies within one of some spans."""
+    t, found = 0.5 * (begin + end), np.zeros(len(begin), dtype=bool)
+    for first, last in spans:
+        found[np.searchsorted(t, first) : np.searchsorted(t, last, side="right")] = True
     return found
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kempe.elements.kinds import ANGULAR
+from kempe.elements.pressing import Pressing
 from kempe.errors import ModelError
 from kempe.results import Result
 from kempe.results.energy import PARTS
@@ -324,12 +325,14 @@ def _family(name: str) -> str:
 def _name_events(panels: Sequence[Axes], result: Result, shaded: set[str]) -> None:
     """Lines at the times of events, and above the uppermost axes what they are, in rows where they would overlap.
 
-    Of very many those are left out that are seen anyway: the ends of what is shaded, and impacts.
+    Of very many those are left out that are seen anyway: the ends of what is shaded, impacts, and contacts that press.
     """
     few = len(events(result)) <= NAMED
+    elements = {} if result.model is None else result.model.elements
+    seen = shaded | {name for name, element in elements.items() if isinstance(element, Pressing)}
     for axes in panels:
         for event in events(result):
-            if few or not (getattr(event, "element", "") in shaded or getattr(event, "struck", False)):
+            if few or not (getattr(event, "element", "") in seen or getattr(event, "struck", False)):
                 axes.axvline(event.t, color=GREY, linestyle=(0, (4, 3)), linewidth=0.8 if few else 0.3, zorder=1)
     if few:
         _write_above(
