@@ -53,7 +53,7 @@ def check(result: kp.Result) -> float:
 def main() -> None:
     result = motion()
     print(f"Loose pin at low speed: {len(result.contacts('B'))} contacts in two turns; error {check(result):.1e}")
-    result.animate("out/loose_pin_at_low_speed.gif", vectors=["B.force"])
+    result.animate("out/loose_pin_at_low_speed.gif")
     for family, designs in FAMILIES.items():
         runs = [(motion(c, rpm, turns=10), motion(0, rpm, turns=10)) for c, rpm in designs]
         for name, label in SHOWN.items():

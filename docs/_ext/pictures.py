@@ -52,7 +52,8 @@ def _still(animation: Path) -> None:
     inked = np.asarray(frame.convert("L")) < 230
     lines = [max(_runs(column), key=len, default=column[:0]) for column in inked[:, : frame.width // 2].T]
     axis = max(range(len(lines)), key=lambda k: len(lines[k]))  # the vertical axis: the longest line on the left
-    inside = frame.crop((axis + 3, int(lines[axis][0]), frame.width, int(lines[axis][-1]) - 2))
+    above = int(lines[axis][-1]) - 8  # (the unit at the end of the other axis is as high as this)
+    inside = frame.crop((axis + 3, int(lines[axis][0]), frame.width, above))
     drawn = ImageChops.difference(inside, Image.new("RGB", inside.size, "white")).getbbox()
     inside.crop(drawn).save(animation.with_suffix(".png"))
 

@@ -221,6 +221,27 @@ def test_a_law_of_ones_own_is_released_where_it_would_pull() -> None:
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
 
+def test_tables_in_a_law_of_ones_own(tmp_path: Any) -> None:
+    """Measured forces: as the formula they were made of, in files too, and an end where the data end."""
+    depths = np.linspace(0.0, 0.02, 21)
+    crush = kp.table(depths, 1e4 * depths + 1e7 * depths**3, name="crush")
+    found = []
+    for law in (kp.contact_law(lambda d: crush(d)), kp.contact_law(lambda d: 1e4 * d + 1e7 * d**3)):
+        m = kp.Mechanism("ball")
+        ball = m.body("ball", 0.5, 1.0, at=(0.0, 0.11))
+        m.circle_line_contact("c", m.ground, ball, radius=0.1, contact=law)
+        res = m.simulate(0.1, velocities={"ball.vy": -1.0}, tolerance=1e-10, steps=50)
+        assert np.abs(res.energy.balance).max() < 1e-8
+        found.append(res.array("ball.y"))
+        if not found[1:]:
+            again = kp.load(m.save(tmp_path / "crush.kempe.yaml"))
+            same = again.simulate(0.1, velocities={"ball.vy": -1.0}, tolerance=1e-10, steps=50)
+            np.testing.assert_array_equal(same["ball.y"], res["ball.y"])
+            with pytest.raises(kp.KempeError, match="contact 'c': table 'crush' is read at"):
+                m.simulate(0.1, velocities={"ball.vy": -100.0})
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -281,6 +281,20 @@ def test_one_wall_for_all_that_touch_a_line_and_one_disc_for_all_contacts():
     assert pads == pytest.approx(np.array([[-0.25, -1.0], [0.25, -1.0]]))
 
 
+def test_a_journal_is_drawn_to_scale_in_its_bearing():
+    """Where the radii are known: the bearing about the point of i, the journal about that of j, with their play."""
+    laws = [{"contact": kp.Hertz(1e9), "clearance": 0.02}, {"contact": kp.ShortBearing(0.1, 0.1), "clearance": 0.02}]
+    for given in [*laws, {"backlash": 0.02, "friction": 0.1, "radius": 0.08}]:
+        m = kp.Mechanism("journal")
+        shaft = m.body("shaft", at=(0.01, 0.0))
+        size = {"bearing_radius": 0.1} if "contact" in given else {}
+        m.revolute("B", m.ground, shaft, on_i=(0, 0), on_j=(0, 0), **given, **size)
+        drawing = drawing_of(m, m.assemble().q)
+        circles = {round(c.radius, 9): drawing.points[0, c.centre].tolist() for c in drawing.circles}
+        assert circles == {0.1: [0.0, 0.0], 0.08: [0.01, 0.0]}
+        assert len(drawing.pins) == 1 and not drawing.spokes
+
+
 def test_loose_joints_are_drawn_as_the_joints_they_are():
     drawings = []
     for backlash in (None, 1e-3):

@@ -58,6 +58,8 @@ class contact_law(ContactLaw):
             self.slope = Expression(ca.jacobian(self.energy.value, depth), [depth], what)
         self.latched = ca.depends_on(self.whole.value, self.whole.own[2])  # type: ignore[misc]
         self._damps = stored is not None or ca.depends_on(self.whole.value, self.whole.own[1])
+        bent = ca.jacobian(ca.jacobian(self.whole.value, self.whole.own[0]), self.whole.own[0])
+        self._linear = bent.nnz() == 0 and stored is None and not self.whole.tables
         self._refuse_odd()
         given = {"force": self.whole, "stored": self.energy, "slowest": slowest if self.latched else None}
         low = positive(slowest, "contact_law: slowest")
@@ -101,7 +103,8 @@ class contact_law(ContactLaw):
         return law
 
     def pressed(self, law: Any, depth: Any) -> Any:
-        return ca.fmax(depth, LEAST)
+        """A linear spring needs no guard against negative depths, and is smooth without."""
+        return depth if self._linear else ca.fmax(depth, LEAST)
 
     def elastic(self, law: Any, depth: Any) -> Any:
         return law.whole(depth, 0.0, 1.0) if law.slope is None else law.slope(depth)
