@@ -27,7 +27,8 @@ class ClearanceRevolute(RubbingCircles, Pressing, Joint):
     ``contact`` is the contact law. ``bearing_radius`` is needed for friction, and where the stiffness follows from the
     materials; the journal's is smaller by the clearance. ``friction`` is a smooth law.
 
-    Friction acts where the journal's surface is, on both sides, so that no moment is lost between them. Results have
+    Friction acts where the journal's surface is, on both sides, so that no moment is lost between them; it is told how
+    fast the surfaces slide with the radii they have unpressed. Results have
     the journal's centre in the axes of i ("B.x", "B.y"), the force and the penetration.
     """
 
@@ -83,6 +84,11 @@ class ClearanceRevolute(RubbingCircles, Pressing, Joint):
 
     def surface(self, x: Any) -> Any:
         return x.journal
+
+    def slip(self, x: Any) -> Any:
+        """Of the surfaces with the radii they have unpressed, as the literature has it: v_t + R_j w_j - R_i w_i."""
+        turning = cross(x.i.u, x.d(x.i.u)) if x.i.turned is None else x.d(x.i.turned)
+        return self.moved(x) + x.depth * turning
 
     def outputs(self, x: Any) -> dict[str, Any]:
         d = x.j.r - x.i.r

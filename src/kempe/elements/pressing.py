@@ -60,6 +60,10 @@ class Pressing(Bristled):
         """The sliding velocity of j along i."""
         return x.d(self.slid(x))
 
+    def moved(self, x: Any) -> Any:
+        """How fast the points move along each other at which friction acts: it does work on that."""
+        return self.slip(x)
+
     def rub(self, x: Any, effort: Any) -> Any:
         """The generalised force of an effort on j along the way it slides."""
         return x.push(self.slid(x), effort)
@@ -140,7 +144,7 @@ class Pressing(Bristled):
     def followed(self, x: Any) -> Followed:
         """The largest force, the energy that the damper took, and that of friction."""
         lost = -self.resisted(x) * x.approach
-        rubbed = 0.0 if x.friction is None else -self.rubbed(x) * x.slip
+        rubbed = 0.0 if x.friction is None else -self.rubbed(x) * self.moved(x)
         return Followed({"force": self.normal(x)}, {"lost": lost, "rubbed": rubbed})
 
     def limits(self) -> list[Limit]:

@@ -113,6 +113,10 @@ class RubbingCircles(Element):
 
     def slip(self, x: Any) -> Any:
         """How fast the surface of j moves along that of i."""
+        return self.moved(x)
+
+    def moved(self, x: Any) -> Any:
+        """How fast the surface of j moves along what of i is at the same place."""
         seen, along = self._seen(x)
         moved = x.d(seen[0]) * along[0] + x.d(seen[1]) * along[1]
         return moved + self.surface(x) * x.d(relative_angle(x.i, x.j))
