@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from kempe.elements import Body, Carrier, ClearanceRevolute, Force, LubricatedRevolute, Marker, Part, Point
-from kempe.elements.base import DrawnSource
 from kempe.elements.numbers import evaluate
+from kempe.elements.sources import DrawnSource
 from kempe.model import MechanismModel
 from kempe.system import System
 

@@ -1,7 +1,7 @@
 """The catalogue: parts, joints, drivers, forces. One class per element, its data and its equations."""
 
 from kempe.elements.backlash import LooseRevolute, LooseTranslational, loose_guide
-from kempe.elements.base import Element, Field, KernelSource, Load, Part, Switch, check_name, trace
+from kempe.elements.base import Element, Field, Load, Part, Switch, check_name
 from kempe.elements.clearance import ClearanceRevolute, ClearanceTranslational, LubricatedRevolute, clearance_guide
 from kempe.elements.contact_laws import (
     CONTACT_LAWS,
@@ -92,9 +92,11 @@ from kempe.elements.pressing_contacts import (
 from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.restitution import loss_of, restitution_of
 from kempe.elements.rubbing import Friction
+from kempe.elements.sources import KernelSource
 from kempe.elements.stops import BumpStop
 from kempe.elements.tables import Table, table
 from kempe.elements.touching import Touch, Touching
+from kempe.elements.tracing import trace
 from kempe.elements.user import AngleCoordinate, UserConstraint, UserForce
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 
 from kempe.elements.backlash import LooseTranslational, cornered
-from kempe.elements.base import Limit, Positive, Scalar, Source, Switch
+from kempe.elements.base import Limit, Positive, Scalar, Switch
 from kempe.elements.contact_laws import Surfaces, as_contact
 from kempe.elements.films import THINNEST, Film
 from kempe.elements.joints import Joint, attach
@@ -17,6 +17,7 @@ from kempe.elements.parts import Marker
 from kempe.elements.planar import column, cross, length_of, perpendicular
 from kempe.elements.pressing import Pressing, as_smooth
 from kempe.elements.pressing_contacts import PressingPointLineContact, RubbingCircles
+from kempe.elements.sources import Source
 from kempe.elements.surfaces import smooth_gap
 from kempe.errors import ModelError
 

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
-from kempe.elements.base import Limit, Source
+from kempe.elements.base import Limit
 from kempe.elements.laws import NumberedLaw
 from kempe.elements.numbers import Number
+from kempe.elements.sources import Source
 
 #: Surfaces that meet more slowly than this are taken to meet at this velocity, unless a law says otherwise.
 SLOWEST = 1e-3

@@ -8,14 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import (
-    DrawnSource,
-    Element,
-    Field,
-    Positive,
-    Source,
-    Switch,
-)
+from kempe.elements.base import Element, Field, Positive, Switch
 from kempe.elements.functions import Expression, arguments_of, called_on_symbols
 from kempe.elements.joints import attach
 from kempe.elements.numbers import Number, evaluate, not_negative, number, plain_array, shown, unless_zero
@@ -23,6 +16,7 @@ from kempe.elements.parts import Coordinate, Marker, as_carrier
 from kempe.elements.planar import Placed, column, cross, perpendicular, relative_angle
 from kempe.elements.pressing import Pressing, pushing
 from kempe.elements.quantities import as_marker
+from kempe.elements.sources import DrawnSource, Source
 from kempe.elements.tables import table
 from kempe.elements.touching import Restitution
 from kempe.errors import ModelError

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kempe.elements.base import DrawnSource, Element
+from kempe.elements.base import Element
 from kempe.elements.motions import as_law
 from kempe.elements.parts import Point
 from kempe.elements.quantities import as_marker, as_quantity, drawn_value
+from kempe.elements.sources import DrawnSource
 from kempe.errors import ModelError
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Field, Source
+from kempe.elements.base import Element, Field
 from kempe.elements.functions import Expression, arguments_of, scalar_expression
 from kempe.elements.joints import attach, between
 from kempe.elements.kinds import EFFORTS, rate_of
@@ -18,6 +18,7 @@ from kempe.elements.numbers import Number, evaluate, not_negative, number, shown
 from kempe.elements.parts import Ground, Marker, Point, plain
 from kempe.elements.planar import angle_beyond, relative_angle
 from kempe.elements.quantities import Angle, Distance, as_marker, drawn_value
+from kempe.elements.sources import DrawnSource, Source
 from kempe.elements.tables import Table
 from kempe.errors import ModelError
 

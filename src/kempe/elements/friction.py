@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
-from kempe.elements.base import Limit, Source
+from kempe.elements.base import Limit
 from kempe.elements.laws import NumberedLaw, refuse_other
 from kempe.elements.numbers import Number, evaluate, not_negative, positive, shown, unless_zero, vector
+from kempe.elements.sources import Source
 from kempe.errors import ModelError
 
 #: Bristles that are bent less are straight: so they are finite where nothing presses.

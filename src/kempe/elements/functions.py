@@ -9,9 +9,11 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Field, Source, failed_on_symbols
+from kempe.elements.base import Field
 from kempe.elements.numbers import Number, parameters_of
 from kempe.elements.readings import pieces_of, places_of, readings_in, substituted
+from kempe.elements.sources import Source
+from kempe.elements.tracing import failed_on_symbols
 from kempe.errors import ModelError
 
 

@@ -9,13 +9,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Positive, Source
+from kempe.elements.base import Element, Positive
 from kempe.elements.friction import as_friction
 from kempe.elements.links import drawn_distance
 from kempe.elements.numbers import Number, evaluate, not_negative, number, positive, unless_zero, vector
 from kempe.elements.parts import Body, Carrier, Ground, Marker, Point, as_carrier, plain
 from kempe.elements.planar import Placed, angle_beyond, cross, length_of, relative_angle
 from kempe.elements.quantities import Angle, Displacement, Distance, Quantity, as_quantity, drawn_value
+from kempe.elements.sources import DrawnSource, Source
 from kempe.elements.touching import Touching
 from kempe.errors import ModelError
 

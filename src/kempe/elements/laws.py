@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from kempe.calling import suggestion
-from kempe.elements.base import Field, Source
+from kempe.elements.base import Field
 from kempe.elements.numbers import Number, shown, unit_hint
+from kempe.elements.sources import Source
 from kempe.errors import ModelError
 
 

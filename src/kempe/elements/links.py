@@ -8,10 +8,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import DrawnSource, Element, Part, Positive, Source
+from kempe.elements.base import Element, Part, Positive
 from kempe.elements.numbers import Number, evaluate, positive, shown, vector
 from kempe.elements.parts import Carrier, Marker, Placed, Point, plain
 from kempe.elements.planar import perpendicular
+from kempe.elements.sources import DrawnSource, Source
 from kempe.errors import ModelError
 
 

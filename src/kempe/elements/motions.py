@@ -13,9 +13,10 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Field, Source
+from kempe.elements.base import Field
 from kempe.elements.functions import scalar_expression
 from kempe.elements.numbers import Number, number, positive, shown
+from kempe.elements.sources import Source
 from kempe.elements.tables import table
 from kempe.errors import ModelError
 

@@ -8,11 +8,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Source
 from kempe.elements.contact_base import SLOWEST, ContactLaw
 from kempe.elements.functions import Expression, arguments_of, scalar_expression, signature_of
 from kempe.elements.numbers import Number, evaluate, positive, shown
 from kempe.elements.readings import substituted
+from kempe.elements.sources import Source
 from kempe.errors import ModelError
 
 #: What the function of a contact law is called with, as far as it asks for them.

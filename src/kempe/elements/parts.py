@@ -9,10 +9,11 @@ import casadi as ca
 import numpy as np
 
 from kempe.calling import explained
-from kempe.elements.base import DrawnSource, Element, Field, Group, Part, Positive, Scalar, Source
+from kempe.elements.base import Element, Field, Group, Part, Positive, Scalar
 from kempe.elements.kinds import COORDINATE
 from kempe.elements.numbers import Number, evaluate, number, shown, vector
 from kempe.elements.planar import Placed, column, rotate
+from kempe.elements.sources import DrawnSource, Source
 from kempe.errors import ModelError
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Followed, Limit, Source, Switch
+from kempe.elements.base import Followed, Limit, Switch
 from kempe.elements.bristles import BENT, Bristled
 from kempe.elements.contact_laws import ContactLaw, KelvinVoigt, Surfaces, as_contact
 from kempe.elements.friction import FrictionLaw, as_friction, refuse_unloaded
+from kempe.elements.sources import Source
 from kempe.errors import ModelError
 
 #: The modes.

@@ -9,10 +9,11 @@ from typing import Any
 import casadi as ca
 
 from kempe.calling import explained
-from kempe.elements.base import DrawnSource, Group, Source
+from kempe.elements.base import Group
 from kempe.elements.numbers import Number, shown
 from kempe.elements.parts import Component, Coordinate, Marker, Point, as_carrier, plain
 from kempe.elements.planar import angle_beyond, relative_angle
+from kempe.elements.sources import DrawnSource, Source
 from kempe.errors import ModelError
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Field, Source, check_name
+from kempe.elements.base import Field, check_name
 from kempe.elements.numbers import plain_array, shown
 from kempe.elements.readings import SLACK, read
 from kempe.elements.sealing import Sealed
+from kempe.elements.sources import Source
 from kempe.errors import ModelError
 
 #: What a table may do beyond its data.

@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
-from kempe.elements.base import Limit, Scalar, Source, Switch
+from kempe.elements.base import Limit, Scalar, Switch
 from kempe.elements.bristles import BENT, Bristled
 from kempe.elements.friction import FrictionLaw, refuse_unloaded
 from kempe.elements.numbers import evaluate, not_negative
+from kempe.elements.sources import Source
 from kempe.errors import ModelError
 
 #: The rows: the gap, which is held at zero while closed, and the place along it, which is held while sticking.

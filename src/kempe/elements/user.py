@@ -8,12 +8,13 @@ from typing import Any
 import casadi as ca
 
 from kempe.calling import suggestion
-from kempe.elements.base import Element, Field, Group, KernelSource, Source, check_name
+from kempe.elements.base import Element, Field, Group, check_name
 from kempe.elements.functions import Expression, arguments_of, called_on_symbols
 from kempe.elements.numbers import shown
 from kempe.elements.parts import Body, Carrier, Coordinate, Marker, PlacedBody, plain
 from kempe.elements.planar import Placed, angle_beyond, cross
 from kempe.elements.quantities import Angle, Seen, as_marker, drawn_value
+from kempe.elements.sources import KernelSource, Source
 from kempe.errors import ModelError
 
 

@@ -9,9 +9,9 @@ import casadi as ca
 
 from kempe import elements as el
 from kempe.calling import explained_methods, suggestion
-from kempe.elements.base import failed_on_symbols
 from kempe.elements.functions import arguments_of
 from kempe.elements.numbers import parameters_of
+from kempe.elements.tracing import failed_on_symbols
 from kempe.errors import ModelError
 from kempe.model.model import Model
 

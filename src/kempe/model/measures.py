@@ -11,11 +11,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Field, Part, Source
+from kempe.elements.base import Field, Part
 from kempe.elements.functions import arguments_of, called_on_symbols
 from kempe.elements.numbers import Number, named_symbol, parameters_in, shown
 from kempe.elements.quantities import as_quantity
 from kempe.elements.readings import Staged, is_piece, readings_in
+from kempe.elements.sources import Source
 from kempe.elements.tables import Table
 from kempe.elements.user import as_moving, called
 from kempe.errors import AccuracyWarning, ModelError

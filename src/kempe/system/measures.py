@@ -8,9 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.base import Part, Source
+from kempe.elements.base import Part
 from kempe.elements.numbers import Number
 from kempe.elements.readings import Staged
+from kempe.elements.sources import Source
 from kempe.system.system import System
 
 

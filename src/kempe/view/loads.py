@@ -24,8 +24,9 @@ from kempe.elements import (
     TorsionSpring,
     Translational,
 )
-from kempe.elements.base import DrawnSource, Field, Group, Scalar, Static
+from kempe.elements.base import Field, Group, Scalar, Static
 from kempe.elements.quantities import Displacement, Measure
+from kempe.elements.sources import DrawnSource
 from kempe.model import Model
 from kempe.view.drawing import Drawing
 from kempe.view.stage import Stage, markers_of
