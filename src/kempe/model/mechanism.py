@@ -105,6 +105,7 @@ def _adds_touching(rigid: Callable[..., E], pressing: Callable[..., F]) -> Calla
     """A method that adds a rigid contact, or one that presses where a contact law is given."""
 
     def method(self: MechanismModel, /, *args: Any, contact: Any = None, **kwargs: Any) -> E | F:
+        signature.bind(self, *args, **kwargs)  # what does not fit is told with all that there is
         with _named(kind_of(rigid), args[0] if args else kwargs.get("name")):
             if contact is None:
                 found: E | F = Model.add(self, rigid(*args, **kwargs))
@@ -124,8 +125,8 @@ def _adds_touching(rigid: Callable[..., E], pressing: Callable[..., F]) -> Calla
 
 With ``contact``, a contact law, the surfaces press into each other instead, and friction is a smooth law; see
 :class:`kempe.elements.{pressing.__name__}`."""
-    shown.__signature__ = own.replace(parameters=[this, *own.parameters.values(), law], return_annotation=rigid)
-    shown.recorded, shown.makes = True, rigid
+    signature = own.replace(parameters=[this, *own.parameters.values(), law], return_annotation=rigid)
+    shown.__signature__, shown.recorded, shown.makes = signature, True, rigid
     return method
 
 

@@ -33,6 +33,8 @@ FORGET = 1.0
 STUBBORN, PUSHED = 4, 1e3
 #: A step that is cut where surfaces part goes so much further, to meet it within.
 PARTING = 1.02
+#: It is not cut to less than this share of it: a step as short as rounding has no accelerations.
+ALL_BUT = 0.05
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
 #: A step that comes as near as this many of its lengths to a singular position may have gone across it.
@@ -55,7 +57,9 @@ def _until_parting(eq, wk, course, h):
         g, r, s = watch.end[c], watch.end[G + c], watch.end[2 * G + c]
         square = r * r - 2.0 * g * s
         if g > 0.0 and square >= 0.0 and np.sqrt(square) > r:
-            h = min(h, PARTING * 2.0 * g / (np.sqrt(square) - r))
+            cut = PARTING * 2.0 * g / (np.sqrt(square) - r)
+            if ALL_BUT < cut / h < 1.0:
+                h = cut
     return h
 
 
