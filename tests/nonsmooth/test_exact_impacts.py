@@ -300,3 +300,13 @@ def test_a_four_bar_hit_by_a_known_impulse():
     gained = masses[0] * jump * slope[:2]
     assert [ox - ax, oy - ay] == pytest.approx(list(gained), abs=1e-9)
     assert result.array("energy.kinetic")[-1] == pytest.approx(0.5 * jump * push, rel=1e-9)
+
+
+def test_an_impulse_before_the_start_is_told() -> None:
+    m = kp.Mechanism()
+    body = m.body("body", 1.0, 1.0)
+    m.impulse("early", body, -1.0, force=(1.0, 0.0))
+    m.impulse("now", body, 0.5, force=(1.0, 0.0))
+    result = m.simulate(1.0)
+    assert "before the start, so that it did not act: impulse 'early'" in result.message
+    assert "'now'" not in result.message and result["body.vx"][-1] == pytest.approx(1.0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kempe.elements import Impulse
 from kempe.errors import ConvergenceError
 from kempe.results import Result
 from kempe.results.events import Event, SingularEvent, SwitchEvent
@@ -238,6 +239,10 @@ def result(
     if at_first:
         listed = ", ".join(f"'{label}'" for label in at_first[:6])
         message += f"; the start was a singular position, in which {listed} depended on others"
+    late = [e.name for e in system.elements if isinstance(e, Impulse) and machine.first_modes.get(e.name) == "after"]
+    if late:
+        listed = ", ".join(f"'{name}'" for name in late[:6])
+        message += f"; before the start, so that it did not act: impulse {listed}"
     return Result(
         t=out.t[:K].copy(),
         q=out.q[:K].copy(),
