@@ -22,6 +22,8 @@ import kempe as kp
 POINTS, INSIDE = 20_000, 3e-8
 #: How far contacts may differ, in spans, to be the same; what a contact that hardly touches does, in metres per second.
 SAME, HARDLY = 1e-4, 2e-3
+#: Errors grow from contact to contact: one that is later by as many spans, and begins alike, is the same.
+LATE, ALIKE = 1e-2, 0.05
 
 
 def unseen(res: kp.Result) -> list[str]:
@@ -48,7 +50,8 @@ def different(design: Design, coarse: kp.Result, fine: kp.Result) -> list[str]:
             apart = abs(a.begin - b.begin) / design.span
             if apart > SAME:
                 early = a if a.begin < b.begin else b
-                if early.approach > HARDLY and _followed(one, other, early.begin, design.span):
+                late = apart < LATE and abs(a.approach / b.approach - 1) < ALIKE  # the same one, after a long flight
+                if not late and early.approach > HARDLY and _followed(one, other, early.begin, design.span):
                     whose = "short steps only" if early is b else "long steps only"
                     found.append(f"'{name}' at t = {early.begin:.9g} with {early.approach:.3g} m/s, {whose}")
                 break
