@@ -79,3 +79,18 @@ def test_elements_without_a_law_have_no_contacts() -> None:
         res.contacts("wall")
     with pytest.raises(kp.ModelError, match="no column 'strength'"):
         ball(kp.Hertz(1.0)).simulate(0.1).contacts().array("strength")
+
+
+def test_many_designs_tell_the_same_contacts() -> None:
+    """Contacts that have ended, and one that has not."""
+    m = kp.Mechanism("ball")
+    stiffness = m.parameter("stiffness", STIFFNESS)
+    body = m.body("ball", MASS, 1e-3, at=(0.01, 0.0))
+    m.translational("rail", m.ground, body)
+    m.bump_stop("wall", body.x, 0.0, contact=kp.Gonthier(0.5, stiffness))
+    for end in (0.02, 0.01 / SPEED + 2e-5):
+        speed = {"ball.vx": -SPEED}
+        runs = m.run_many({"stiffness": [STIFFNESS, 2 * STIFFNESS]}, "all", end, velocities=speed)
+        for design, value in enumerate((STIFFNESS, 2 * STIFFNESS)):
+            alone = m.simulate(end, velocities=speed, parameters={"stiffness": value})
+            assert str(runs.result(design).contacts()) == str(alone.contacts())

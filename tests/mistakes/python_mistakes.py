@@ -506,6 +506,10 @@ MISTAKES: list[tuple[str, list[str]]] = [
         ["revolute 'P': a joint with clearance= has a contact law: give contact=kp.LankaraniNikravesh(...), say"],
     ),
     (
+        'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001, contact=kp.Hertz(1e9), restitution=0.5)',
+        ["revolute 'P': restitution= does not go with clearance=, where a contact law says how it touches"],
+    ),
+    (
         'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001, contact=kp.Hertz(1e9), friction=0.1, bearing_radius=0.01)',
         [
             "revolute joint 'P': friction: a contact with a law has smooth friction: say over which sliding velocity",

@@ -15,6 +15,7 @@ import numpy as np
 
 from kempe.benchmarks import clearance_problems as given
 from kempe.benchmarks.clearance_problems import CLEARANCE, CRANK, DAMPING, INERTIAS, MASSES, OMEGA, ROD, STIFFNESS
+from kempe.benchmarks.nonsmooth_peers import fixed_steps
 from kempe.benchmarks.timing import Contender, Run
 
 #: Where crank, rod and slider are at the start, and how they move: x, y, angle of each.
@@ -73,7 +74,7 @@ def exudyn_run(exu: Any, end: float, steps: int) -> Contender:
         force = CreateSymbolicUserFunction(system, _force(exu), "springForceUserFunction", pin)
         system.SetObjectParameter(pin, "springForceUserFunction", force)
         system.Assemble()
-        settings = _settings(exu, end, steps)
+        settings = fixed_steps(exu, end, steps)
 
         def read() -> np.ndarray:
             told = [system.GetNodeOutput(node, exu.OutputVariableType.Coordinates) for node in nodes]
@@ -87,21 +88,6 @@ def exudyn_run(exu: Any, end: float, steps: int) -> Contender:
         return run
 
     return ready
-
-
-def _settings(exu: Any, end: float, steps: int) -> Any:
-    settings = exu.SimulationSettings()
-    integration, solution = settings.timeIntegration, settings.solution
-    integration.numberOfSteps, integration.endTime = steps, end
-    integration.adaptiveStep = integration.automaticStepSize = False
-    integration.verboseMode = integration.stepInformation = 0
-    integration.generalizedAlpha.spectralRadius = 0.9
-    integration.newton.useModifiedNewton = True
-    solution.file.write = solution.sensors.active = False
-    solution.solverInformationFileName = ""
-    settings.linearSolver.solverType = exu.LinearSolverType.EXUdense
-    settings.parallel.numberOfThreads = 1
-    return settings
 
 
 _MUJOCO = """<mujoco><option timestep="{step!r}" gravity="0 0 0" integrator="implicitfast" jacobian="dense">

@@ -202,7 +202,7 @@ def _exudyn(exu: Any, connect: _Box | _Rubbing, method: str, problem: Problem, s
             kind = items.ObjectConnectorCoordinateSpringDamperExt
             system.AddObject(kind(markerNumbers=[fixed, end], **given_to))
         system.Assemble()
-        settings, solver = _settings(exu, problem, steps), getattr(exu.DynamicSolverType, method)
+        settings, solver = fixed_steps(exu, problem.end_time, steps), getattr(exu.DynamicSolverType, method)
 
         def read() -> np.ndarray:
             told = [(system.GetNodeOutput(node, exu.OutputVariableType.Coordinates), k) for node, k in nodes]
@@ -259,11 +259,11 @@ def _tree(exu: Any, items: Any, system: Any, problem: Problem) -> list[tuple[int
     return [(node, k) for k in range(3)]
 
 
-def _settings(exu: Any, problem: Problem, steps: int) -> Any:
+def fixed_steps(exu: Any, end: float, steps: int) -> Any:
     """Fixed steps and no output of any kind."""
     settings = exu.SimulationSettings()
     integration, solution = settings.timeIntegration, settings.solution
-    integration.numberOfSteps, integration.endTime = steps, problem.end_time
+    integration.numberOfSteps, integration.endTime = steps, end
     integration.adaptiveStep = integration.automaticStepSize = False
     integration.verboseMode = integration.stepInformation = 0
     integration.generalizedAlpha.spectralRadius = 0.9

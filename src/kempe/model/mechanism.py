@@ -364,14 +364,14 @@ class MechanismModel(Model):
         """
         place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with _named("revolute", name):
-            bouncing = _bouncing(backlash, restitution=restitution, law=law)
             if _pressing(clearance, contact=contact, bearing_radius=bearing_radius):
-                _either("clearance=", backlash=backlash, radius=radius)
+                _either("clearance=", backlash=backlash, radius=radius, restitution=restitution, law=law)
                 pressing = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius}
                 if isinstance(contact, el.Film):
                     _either("a film", friction=place.pop("friction"))
                     return Model.add(self, el.LubricatedRevolute(name, i, j, **place, **pressing))
                 return Model.add(self, el.ClearanceRevolute(name, i, j, **place, **pressing))
+            bouncing = _bouncing(backlash, restitution=restitution, law=law)
             place["radius"] = radius
             if backlash is None:
                 return Model.add(self, el.Revolute(name, i, j, **place))

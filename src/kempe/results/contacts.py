@@ -27,8 +27,8 @@ class Contact:
 
     ``approach`` and ``departure`` are how fast they met and parted, both positive; ``force`` is the largest normal
     force on the way, ``lost`` the energy that its damping took, ``rubbed`` that of friction. ``angle`` is where they
-    met, as the direction from the centre of a bearing in its own axes, for joints and circles. ``end`` and
-    ``departure`` are nan for surfaces that still touched at the end of the run.
+    met, as the direction from the centre of a bearing in its own axes; it is nan of what is no revolute joint. ``end``
+    and ``departure`` are nan for surfaces that still touched at the end of the run.
     """
 
     element: str

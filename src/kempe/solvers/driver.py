@@ -34,7 +34,7 @@ STUBBORN, PUSHED = 4, 1e3
 #: A step that is cut where surfaces part goes so much further, to meet it within.
 PARTING = 1.02
 #: It is not cut to less than this share of it: a step as short as rounding has no accelerations.
-ALL_BUT = 0.05
+SHORTEST = 0.05
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
 #: A step that comes as near as this many of its lengths to a singular position may have gone across it.
@@ -47,9 +47,8 @@ def _until_parting(eq, wk, course, h):
 
     That instant is foreseen from how deep they are, and how fast and faster they come out.
     """
-    follower, watch, G = eq.follows.follower, course.watch, course.watch.taken.shape[0]
+    follower, hybrids, watch, G = eq.follows.follower, eq.hybrids, course.watch, course.watch.taken.shape[0]
     for c in range(follower.shape[0]):
-        hybrids = eq.hybrids
         if follower[c] < 0 or hybrids.source[c] == 0 or hybrids.swift[c] > 0 or hybrids.target[c] != 0:
             continue
         if int(wk.x[hybrids.mode_at[hybrids.owner[c]]]) != hybrids.source[c]:
@@ -58,7 +57,7 @@ def _until_parting(eq, wk, course, h):
         square = r * r - 2.0 * g * s
         if g > 0.0 and square >= 0.0 and np.sqrt(square) > r:
             cut = PARTING * 2.0 * g / (np.sqrt(square) - r)
-            if ALL_BUT < cut / h < 1.0:
+            if SHORTEST * h < cut < h:
                 h = cut
     return h
 

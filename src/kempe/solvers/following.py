@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from kempe.solvers.course import Course
 from kempe.solvers.jit import compiled, piece
-from kempe.solvers.motion import Equations, Work, hermite, place
-from kempe.solvers.output import integral, within
+from kempe.solvers.motion import Equations, Work, place
+from kempe.solvers.output import between_ends, integral, within
 from kempe.solvers.program import run
 
 
@@ -41,20 +41,6 @@ def _highest(s, c):
     return max(s[top, c], a + u * (c1 + u * (c2 + u * (c3 + u * c4))))
 
 
-@compiled
-def _look_at(eq, wk, course, theta, whole):
-    """The state at a share of the last step: of a whole one by the quintic of its ends, which costs no evaluations."""
-    if not whole or theta <= 0.0 or theta >= 1.0:
-        return within(eq, wk, course, theta)
-    h = course.now.t - course.before.t
-    if course.rough > 0:
-        hermite(theta, h, course.edge_before, course.edge_now, course.inside)
-    else:
-        hermite(theta, h, course.before, course.now, course.inside)
-    course.inside.t = course.before.t + theta * h
-    return 0
-
-
 @piece
 def follow(eq: Equations, wk: Work, course: Course, theta: float) -> int:
     """Follow what is out of its first mode through the last step up to a share of it; 0 where that failed."""
@@ -66,7 +52,9 @@ def follow(eq: Equations, wk: Work, course: Course, theta: float) -> int:
         return 1
     h = theta * (course.now.t - course.before.t)
     for k in range(5):
-        if _look_at(eq, wk, course, 0.25 * k * theta, theta == 1.0) != 0:
+        if theta == 1.0 and 0 < k < 4:
+            between_ends(course, 0.25 * k)
+        elif within(eq, wk, course, 0.25 * k * theta) != 0:
             return 0
         place(eq, wk, course.inside)
         run(eq.followed, wk.x, wk.y, trail.samples[k])

@@ -56,14 +56,21 @@ def within(eq: Equations, wk: Work, course: Course, theta: float) -> int:
     return code
 
 
-@piece
-def hermite_within(eq: Equations, wk: Work, course: Course, memory: State, theta: float) -> int:
-    """The interpolant of integrators that have none of their own."""
+@compiled
+def between_ends(course, theta):
+    """The state at a share of the last step by the quintic of its ends, which costs no evaluations."""
     h = course.now.t - course.before.t
     if course.rough > 0:
         hermite(theta, h, course.edge_before, course.edge_now, course.inside)
     else:
         hermite(theta, h, course.before, course.now, course.inside)
+    course.inside.t = course.before.t + theta * h
+
+
+@piece
+def hermite_within(eq: Equations, wk: Work, course: Course, memory: State, theta: float) -> int:
+    """The interpolant of integrators that have none of their own."""
+    between_ends(course, theta)
     for k in range(eq.n, eq.n + eq.m):
         course.inside.al[k] = (1.0 - theta) * course.before.al[k] + theta * course.now.al[k]
     return 0
