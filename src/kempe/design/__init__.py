@@ -1,0 +1,1 @@
+"""Questions about a family of mechanisms: sensitivity and optimal design."""
