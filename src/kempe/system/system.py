@@ -23,7 +23,7 @@ from kempe.system.families import Family, Variant, family_with_tables, mathemati
 _INT = np.int64
 _NONE = np.zeros(0)
 #: At least as many as a family has variants.
-VARIANTS = 32
+VARIANTS = 48
 
 
 class Row:
