@@ -91,6 +91,7 @@ class Machine:
         self._numbers = self.course.snapshot()
         self._rates = {names[1]: k for k, names in enumerate(system.names)}
         self.redundant: list[int] = []
+        self.held_at_first = np.zeros(0)
         self.first_modes: dict[str, str] = {}
         self.parameters = system.model.parameter_vector(None)
 
@@ -202,6 +203,8 @@ class Machine:
             nu = self.system.linear(wk.x.copy(), now.q, now.t)[2] / eq.row_scale
             on = self.system.in_force(wk.x)
             raise ModelError(unfollowed(self.system, self.scaled_jacobian() * on[:, None], nu * on, now.t))
+        #: Which of the rows that are not always in force were, for the velocities at the start.
+        self.held_at_first = wk.x[eq.hybrids.row_at].copy()
         if switches:
             mo.first_modes(eq, wk, now)
 

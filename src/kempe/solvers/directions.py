@@ -10,7 +10,7 @@ import numpy as np
 
 from kempe.kernels.call import call_kernel
 from kempe.solvers.frames import Count, Floats, Frame, Ints
-from kempe.solvers.jit import compiled
+from kempe.solvers.jit import compiled, entry
 from kempe.solvers.program import Kernels
 
 
@@ -82,3 +82,15 @@ def pull(d, x, weights, xbar):
         call_kernel(table[d.pull[k]], scratch, 0, found, 0)
         for i in range(count):
             xbar[at + i] += found[i]
+
+
+@entry
+def pushed(d, x, dx, out):
+    """``push`` from Python."""
+    push(d, x, dx, out)
+
+
+@entry
+def pulled(d, x, weights, xbar):
+    """``pull`` from Python."""
+    pull(d, x, weights, xbar)
