@@ -57,10 +57,12 @@ class Functional:
         level: int = LEAF,
         name: str | None = None,
     ) -> None:
-        self._expression, self._leaves, self._level = expression, dict(leaves), level
-        self.name = None if name is None else check_name(name, "functional")
+        self._expression, self._leaves = expression, dict(leaves)
+        self._level = level if name is None else WORD
         #: What it is in words.
         self.text = text
+        #: What it goes by: the name it was given, or else these words.
+        self.name = text if name is None else check_name(name, "functional")
 
     @property
     def leaves(self) -> list[Leaf]:
@@ -69,7 +71,7 @@ class Functional:
 
     def called(self, name: str) -> Functional:
         """The same functional under a name."""
-        return Functional(self._expression, self._leaves, self.text, self._level, name)
+        return Functional(self._expression, self._leaves, self.text, name=name)
 
     def equals(self, value: Any) -> Requirement:
         """The requirement that it has a value: a number, a design parameter or another functional."""
@@ -136,7 +138,7 @@ class Functional:
 
     def _within(self, level: int) -> str:
         """How it is written as a part of something that holds together so tightly."""
-        return str(self) if (WORD if self.name else self._level) >= level else f"({self})"
+        return self.name if self._level >= level else f"({self.name})"
 
     # --- comparisons ---------------------------------------------------------------------------------------------
 
@@ -156,10 +158,10 @@ class Functional:
         return Requirement(compared, low, high, f"{self} {sign} {bound}")
 
     def __str__(self) -> str:
-        return self.name or self.text
+        return self.name
 
     def __repr__(self) -> str:
-        return f"Functional({self.text})" if self.name is None else f"Functional({self.name}: {self.text})"
+        return f"Functional({self.text})" if self.name == self.text else f"Functional({self.name}: {self.text})"
 
     def __bool__(self) -> bool:
         raise ModelError(f"'{self}' is known only after a run; it is neither true nor false")
@@ -304,7 +306,7 @@ def named(given: Any, what: str = "functionals") -> dict[str, Functional]:
     else:
         items = given if isinstance(given, (list, tuple)) else [given]
         found = [as_functional(f.functional if isinstance(f, Requirement) else f, what) for f in items]
-    names = [str(f) for f in found]
+    names = [f.name for f in found]
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
         raise ModelError(f"{what}: '{twice}' is there twice; give them names, name=...")

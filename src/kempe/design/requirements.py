@@ -30,7 +30,7 @@ class Requirement:
     @property
     def name(self) -> str:
         """What its functional is called."""
-        return str(self.functional)
+        return self.functional.name
 
     @property
     def is_equality(self) -> bool:
