@@ -349,7 +349,8 @@ class Functionals:
 
     def weights(self, leaves: np.ndarray, parameters: np.ndarray) -> np.ndarray:
         """Their derivatives by the leaves (F, L)."""
-        return np.array(self._slopes(leaves, parameters)[0], dtype=float)
+        found = np.array(self._slopes(leaves, parameters)[0], dtype=float)
+        return self._finite(found, "its gradient", leaves)
 
     def gradients(
         self, leaves: np.ndarray, by_parameters: np.ndarray, parameters: np.ndarray
