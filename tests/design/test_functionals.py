@@ -230,6 +230,8 @@ def test_functionals_read_well() -> None:
         str(a >= 0.3): "final ball.y >= 0.3",
         str(a.between(0, 1)): "0 <= final ball.y <= 1",
         str(a.equals(2.0)): "final ball.y = 2",
+        str(a == limit): "final ball.y = limit",
+        str(sum([a, b])): "final ball.y + integral of (ball.vy**2)",
         str(limit >= a): "final ball.y <= limit",
         str(kp.final("crank.omega", name="speed") <= 0.3): "speed <= 0.3",
     }
@@ -243,6 +245,7 @@ def test_functionals_read_well() -> None:
         (lambda a, p: a <= 2, (-np.inf, 2.0), 1.0, (2.5, 0.5)),
         (lambda a, p: a >= 2, (2.0, np.inf), 3.0, (0.5, 1.5)),
         (lambda a, p: a.equals(2), (2.0, 2.0), 2.0, (1.0, 1.0)),
+        (lambda a, p: a == np.float64(2), (2.0, 2.0), 2.0, (1.0, 1.0)),
         (lambda a, p: a.between(1, 2), (1.0, 2.0), 1.5, (0.0, 1.0)),
         (lambda a, p: a <= p, (-np.inf, 0.0), -1.0, (0.25, 0.25)),
         (lambda a, p: 3 * p <= a, (0.0, np.inf), 1.0, (-0.5, 0.5)),
@@ -280,8 +283,16 @@ def test_slips_are_explained() -> None:
     assert "nothing is at least 2 and at most 1" in refused(lambda: a.between(2, 1))
     assert "'final ball.y' is there twice" in refused(lambda: named([a, kp.final("ball.y")]))
     assert "at least one" in refused(lambda: named([]))
-    assert "equals(value)" in refused(lambda: as_requirement(a == 2, "subject_to"))
+    assert "must be a requirement such as" in refused(lambda: as_requirement(a, "subject_to"))
+    assert "neither true nor false" in refused(lambda: a == 2 and a)
     assert "reads a table" in refused(lambda: a + kp.table([0, 1, 2], [0, 1, 4])(m["limit"]))
+
+
+def test_functionals_are_still_told_apart() -> None:
+    """Though == makes a requirement: in lists, sets and as keys."""
+    a, b = kp.final("ball.y"), kp.final("ball.y")
+    assert a in [a, b] and {a: 1, b: 2}[b] == 2 and len({a, b, a}) == 2
+    assert a != "final ball.y"
 
 
 def test_a_mapping_gives_names() -> None:
