@@ -15,6 +15,7 @@ from kempe.design.functionals import (
     violation,
 )
 from kempe.design.requirements import Requirement
+from kempe.design.sensitivity import sensitivity
 
 __all__ = [
     "Effect",
@@ -29,6 +30,7 @@ __all__ = [
     "mean",
     "minimum",
     "rms",
+    "sensitivity",
     "smooth_maximum",
     "value_at",
     "violation",
