@@ -76,6 +76,7 @@ from kempe.analysis import (
     statistics,
 )
 from kempe.api import Equations, Mechanism, load
+from kempe.design import Active, DesignProblem, Optimum, solve_design
 from kempe.elements import (
     Coulomb,
     ElasticFoundation,
@@ -134,10 +135,12 @@ __all__ = [
     "METHODS",
     "Accelerations",
     "AccuracyWarning",
+    "Active",
     "AssemblyError",
     "Branch",
     "ConvergenceError",
     "Coulomb",
+    "DesignProblem",
     "ElasticFoundation",
     "Element",
     "Energies",
@@ -164,6 +167,7 @@ __all__ = [
     "ModelError",
     "Modes",
     "ModifiedCoulomb",
+    "Optimum",
     "Parameter",
     "PerPeriod",
     "Periodicity",
@@ -246,6 +250,7 @@ __all__ = [
     "simulate",
     "sin",
     "sinh",
+    "solve_design",
     "sparsity",
     "spline",
     "sqrt",
