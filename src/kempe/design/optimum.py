@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 
 from kempe.design.problem import MetWall
 from kempe.design.trail import Iteration
-from kempe.errors import ModelError
 from kempe.results import VIEWS, Result
 
 
@@ -135,15 +135,26 @@ class Optimum:
             rows.append([str(it.number), it.phase, f"{it.objective:.8g}", missed, told])
         return "\n".join(_lines(rows))
 
-    def report(self, path: str | Path, **options: Any) -> Path:
-        """A page with before and after overlaid in motion, the history and what holds the optimum."""
-        return VIEWS["optimum_report"](self, path, **options)
+    def report(
+        self,
+        path: str | Path,
+        *,
+        results: tuple[Result, Result] | None = None,
+        traces: Sequence[str] = (),
+        plots: Sequence[str] = (),
+        title: str = "",
+    ) -> Path:
+        """A page with before and after overlaid in motion; see :func:`kempe.view.optimum_report`."""
+        made: Path = VIEWS["optimum_report"](self, path, results=results, traces=traces, plots=plots, title=title)
+        return made
 
-    def plot(self) -> Any:
-        """Objective, violations and parameters over the iterations."""
-        if not self.history:
-            raise ModelError("there is no history to plot")
-        return VIEWS["plot_history"](self)
+    def plot(self, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
+        """Objective, violations and parameters over the iterations; see :func:`kempe.view.plot_history`."""
+        return VIEWS["plot_history"](self, title=title, size=size)
+
+    def plot_changes(self, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
+        """Bars of what changed; see :func:`kempe.view.plot_changes`."""
+        return VIEWS["plot_changes"](self, title=title, size=size)
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

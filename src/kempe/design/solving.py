@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from itertools import islice
 
 import numpy as np
 from scipy.stats import qmc
@@ -90,10 +91,11 @@ class Board:
 
 @dataclass(frozen=True)
 class Unstarted:
-    """A start that could not be evaluated."""
+    """A start that could not be evaluated, or was not any more."""
 
     problem: DesignProblem
     parameters: np.ndarray
+    status: str
 
 
 class Searches:
@@ -106,23 +108,38 @@ class Searches:
         """What each start led to; designs that cannot be evaluated are no starts."""
         begin = self._first(designs)
         scales = Scales.at(self.problem, begin)
-        first = Search(self.problem, self.method, self.most, self.accuracy)
+        jobs: list[Callable[[], Found | Unstarted]] = [lambda: self._search(self.problem, begin, scales)]
         if starts == 1:
-            return [first.run(begin, scales, self.board.tell)]
-        others = [next(designs) for _ in range(starts - 1)]
-        twins = [self.problem.twin() for _ in others]  # (here, before threads ask for what they share)
-        pool, jobs = ThreadPoolExecutor(min(workers, starts)), list[Future[Any]]()
+            return [jobs[0]()]
+        for p in islice(designs, starts - 1):
+            twin = self.problem.twin()  # (here, before threads ask for what they share)
+            jobs.append(partial(self._other, twin, p, scales))
+        return self._side_by_side(jobs, workers)
+
+    def _side_by_side(self, jobs: list[Callable[[], Found | Unstarted]], workers: int) -> list[Found | Unstarted]:
+        """All searches on some threads; Ctrl-C, which meets this one alone, has each end with the best it has."""
+        done: Future[list[Found | Unstarted]] = Future()
+
+        def work() -> None:
+            try:
+                with ThreadPoolExecutor(min(workers, len(jobs))) as pool:
+                    done.set_result(list(pool.map(lambda job: job(), jobs)))
+            except BaseException as error:
+                done.set_exception(error)
+
         try:
-            jobs.append(pool.submit(first.run, begin, scales, self.board.tell))
-            jobs += [pool.submit(self._other, twin, p, scales) for twin, p in zip(twins, others, strict=True)]
-            while wait(jobs, timeout=0.2).not_done:
+            threading.Thread(target=work).start()
+            while not wait([done], timeout=0.2).done:
                 pass
         except KeyboardInterrupt:
             self.problem.halt.set()
+        try:
+            return done.result()  # (a second Ctrl-C waits for nobody)
         finally:
-            pool.shutdown(wait=True)
             self.problem.halt.clear()
-        return [job.result() for job in jobs]
+
+    def _search(self, problem: DesignProblem, begin: Point, scales: Scales) -> Found:
+        return Search(problem, self.method, self.most, self.accuracy).run(begin, scales, self.board.tell)
 
     def _first(self, designs: Iterator[np.ndarray]) -> Point:
         """The first design that can be evaluated."""
@@ -138,9 +155,11 @@ class Searches:
     def _other(self, problem: DesignProblem, p: np.ndarray, scales: Scales) -> Found | Unstarted:
         try:
             begin = problem.slopes(p)
-        except (Wall, Halted):
-            return Unstarted(problem, p)
-        return Search(problem, self.method, self.most, self.accuracy).run(begin, scales, self.board.tell)
+        except Wall:
+            return Unstarted(problem, p, "wall")
+        except Halted:
+            return Unstarted(problem, p, "interrupted")
+        return self._search(problem, begin, scales)
 
 
 def _designs(problem: DesignProblem, starts: int, seed: int) -> Iterator[np.ndarray]:
@@ -168,7 +187,7 @@ def _optimum(searches: list[Found | Unstarted], method: str, name: str) -> Optim
         "gradients": sum(each.problem.gradient_runs for each in searches),
         "walls": sum(len(each.problem.walls) for each in searches),
     }
-    status = "interrupted" if any(found.status == "interrupted" for found in begun) else best.status
+    status = "interrupted" if any(found.status == "interrupted" for found in searches) else best.status
     holds = best.conditions if status == "optimal" else None
     return Optimum(
         status=status,
@@ -205,7 +224,7 @@ def _demand(trail: Trail, k: int, before: Point, after: Point) -> Demand:
 
 def _start(search: Found | Unstarted) -> Start:
     if isinstance(search, Unstarted):
-        return Start(search.problem.named(search.parameters), "wall", None, None, 0)
+        return Start(search.problem.named(search.parameters), search.status, None, None, 0)
     values, trail = search.point.values, search.trail
     objective = float(values[search.problem.objective])
     begin = search.problem.named(search.begin.parameters)

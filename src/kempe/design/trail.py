@@ -80,6 +80,8 @@ class Trail:
         if values is None:
             return
         problem = self.problem
+        if self.iterations and self.iterations[-1].parameters == problem.named(p):
+            self.iterations.pop()  # (a phase begins where the one before ended)
         missed = {limit.words: limit.violation(values) for limit in problem.limits}
         self.iterations.append(
             Iteration(
