@@ -9,6 +9,7 @@ from kempe.view.pictures import draw, path
 from kempe.view.plots import orbit, plot
 from kempe.view.report import modes_report, report
 from kempe.view.style import COLOURS, save
+from kempe.view.tornado import tornado
 
 __all__ = [
     "COLOURS",
@@ -29,4 +30,5 @@ __all__ = [
     "plot_poincare",
     "report",
     "save",
+    "tornado",
 ]
