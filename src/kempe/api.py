@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kempe import analysis
+from kempe import analysis, design
 from kempe.calling import explained, explained_methods
 from kempe.errors import KempeError
 from kempe.model import EquationsModel, MechanismModel, files
@@ -57,6 +57,7 @@ class Analyses:
     horizon = analysis.horizon
     sparsity = analysis.sparsity
     ranks = analysis.ranks
+    optimise = design.optimise
 
     def draw(
         self,

@@ -14,6 +14,7 @@ from kempe.design.functionals import (
     value_at,
     violation,
 )
+from kempe.design.optimising import optimise
 from kempe.design.optimum import Active, Optimum
 from kempe.design.problem import DesignProblem
 from kempe.design.requirements import Requirement
@@ -34,6 +35,7 @@ __all__ = [
     "maximum",
     "mean",
     "minimum",
+    "optimise",
     "rms",
     "smooth_maximum",
     "solve_design",

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kempe.calling import suggestion
+from kempe.design.requirements import Requirement, as_requirement
 from kempe.elements import plain_array, plain_number, shown
 from kempe.errors import KempeError, ModelError
 
@@ -128,7 +129,7 @@ class DesignProblem:
 
     def _place(self, name: Any, what: str) -> int:
         """Where a functional stands."""
-        wanted = name if isinstance(name, str) else getattr(name, "name", name)
+        wanted = name if isinstance(name, str) else str(name)
         if wanted not in self.functionals:
             hint = suggestion(str(wanted), self.functionals) or f"; there are {', '.join(self.functionals)}"
             raise ModelError(f"{what}: there is no functional {shown(wanted)}{hint}")
@@ -136,20 +137,18 @@ class DesignProblem:
 
     def _sides(self, requirement: Any) -> list[Limit]:
         """A requirement as one limit or two."""
-        triple = (getattr(requirement, name, None) for name in ("functional", "low", "high"))
-        name, low, high = requirement if isinstance(requirement, (tuple, list)) else triple
+        name, low, high, text = _parts(requirement)
         place = self._place(name, "subject_to")
         known = self.functionals[place]
-        sides = {-1: low, 1: high}
-        given = {sense: float(limit) for sense, limit in sides.items() if limit is not None and np.isfinite(limit)}
+        given = {sense: limit for sense, limit in ((-1, low), (1, high)) if np.isfinite(limit)}
         if not given:
             raise ModelError(f"the requirement on '{known}' has no limit")
-        if len(given) == 2 and given[-1] > given[1]:
-            raise ModelError(f"'{known}' cannot be at least {given[-1]:g} and at most {given[1]:g}")
-        if len(given) == 2 and given[-1] == given[1]:
-            return [Limit(f"{known} = {given[1]:.10g}", known, place, given[1], 0)]
-        signs = {-1: ">=", 1: "<="}
-        return [Limit(f"{known} {signs[s]} {x:.10g}", known, place, x, s) for s, x in given.items()]
+        if low > high:
+            raise ModelError(f"'{known}' cannot be at least {low:g} and at most {high:g}")
+        if low == high:
+            return [Limit(text or f"{known} = {high:.10g}", known, place, high, 0)]
+        signs, one = {-1: ">=", 1: "<="}, text if len(given) == 1 else ""
+        return [Limit(one or f"{known} {signs[s]} {x:.10g}", known, place, x, s) for s, x in given.items()]
 
     def _of_parameters(self, values: Mapping[str, Any], what: str) -> None:
         if not isinstance(values, Mapping):
@@ -243,6 +242,17 @@ class DesignProblem:
         self._last = None
         self.walls.append(MetWall(self.named(p), reason))
         return Wall(reason)
+
+
+def _parts(requirement: Any) -> tuple[str, float, float, str]:
+    """The functional of a requirement by name, its bounds, and what it is called."""
+    if isinstance(requirement, Requirement):
+        return requirement.name, requirement.low, requirement.high, requirement.text
+    try:
+        name, low, high = requirement
+        return str(name), -np.inf if low is None else float(low), np.inf if high is None else float(high), ""
+    except (TypeError, ValueError):
+        return as_requirement(requirement, "subject_to").name, 0.0, 0.0, ""  # (explains what it is not)
 
 
 @dataclass(frozen=True)
