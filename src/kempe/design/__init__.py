@@ -14,12 +14,19 @@ from kempe.design.functionals import (
     value_at,
     violation,
 )
+from kempe.design.optimising import optimise
+from kempe.design.optimum import Active, Optimum
+from kempe.design.problem import DesignProblem
 from kempe.design.requirements import Requirement
 from kempe.design.sensitivity import sensitivity
+from kempe.design.solving import solve_design
 
 __all__ = [
+    "Active",
+    "DesignProblem",
     "Effect",
     "Functional",
+    "Optimum",
     "Requirement",
     "Sensitivity",
     "SensitivityTable",
@@ -29,9 +36,11 @@ __all__ = [
     "maximum",
     "mean",
     "minimum",
+    "optimise",
     "rms",
     "sensitivity",
     "smooth_maximum",
+    "solve_design",
     "value_at",
     "violation",
 ]
