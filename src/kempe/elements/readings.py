@@ -127,6 +127,7 @@ class Staged:
         self._outputs = ca.Function("f", [*inputs, pieces], [ca.densify(ca.SX(e)) for e in outputs])
         self._arguments = ca.Function("f", [*inputs, pieces], [ca.densify(places_of(self.readings))])
         self._levels = max((reading.level for reading in self.readings), default=0)
+        self._slope: ca.Function | None = None
 
     def __call__(self, *values: Any) -> list[np.ndarray]:
         """The outputs for inputs of one column, or of many."""
@@ -150,6 +151,15 @@ class Staged:
             arguments = np.array(self._arguments(*values, pieces), dtype=float)
             pieces = looked_up([reading.table for reading in self.readings], arguments)
         return pieces, arguments
+
+    def slope(self, *values: Any) -> np.ndarray:
+        """The derivative of the first output by the first input, all inputs of one column; no piece is left by it."""
+        if self._slope is None:
+            symbols = self._outputs.sx_in()
+            first = ca.SX(self._outputs.call(symbols)[0])
+            derivative = ca.jacobian(first, symbols[0], {"allow_reverse": False})
+            self._slope = ca.Function("f", symbols, [ca.densify(derivative)])
+        return np.array(self._slope(*values, self._looked_up(values)[0]), dtype=float)
 
     @property
     def said(self) -> str:

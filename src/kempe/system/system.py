@@ -243,6 +243,11 @@ class System:
         margins, shown = [limit.margin for limit in self.limits], [limit.shown for limit in self.limits]
         self.limits_of_parameters = Staged([everything], [_stack(margins), _stack(shown)])
 
+    @property
+    def places_of_numbers(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where what ``numbers_of_parameters`` gives goes: places in x, then coordinates of the sketch."""
+        return np.array(self._number_at, dtype=_INT), np.array(self._start_at, dtype=_INT)
+
     @cached_property
     def digest(self) -> str:
         """What the model says, in few letters: its names, its equations and its data, but for values of parameters."""
