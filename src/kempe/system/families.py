@@ -186,6 +186,18 @@ class Family:
         return power
 
     @cached_property
+    def energies(self) -> list[ca.SX]:
+        """Kinetic, of gravity, elastic; power dissipated, power supplied."""
+        kinetic = ca.SX(0) if self.kinetic is None else self.kinetic
+        supplied = ca.dot(self.force, self.v) + self._derivative(self.weight + self.potential, self.t)
+        supplied += ca.dot(self.own, self.Phi_t) if self.n_rows else 0.0
+        if self.newtonian and self.kinetic is not None:  # what the varying mass takes is in Q already
+            supplied += ca.jtimes(self.kinetic, self.q, self.v) + self._derivative(self.kinetic, self.t)
+        else:
+            supplied += self.carried
+        return [kinetic, self.weight, self.potential, -ca.dot(self.damping, self.v), supplied]
+
+    @cached_property
     def balance(self) -> ca.SX:
         """f: what must vanish on each coordinate."""
         return self.mass @ self.a + self.centrifugal - self.applied + self.Phi_q.T @ self.own
@@ -319,14 +331,7 @@ class Family:
             changing = ca.jtimes(inert, self.q, self.v) + self._derivative(inert, self.t)  # M' v
             return [self.applied - self.centrifugal + changing + turning]
         if variant == "energy":
-            kinetic = ca.SX(0) if self.kinetic is None else self.kinetic
-            supplied = ca.dot(self.force, self.v) + self._derivative(self.weight + self.potential, self.t)
-            supplied += ca.dot(self.own, self.Phi_t) if self.n_rows else 0.0
-            if self.newtonian and self.kinetic is not None:  # what the varying mass takes is in Q already
-                supplied += ca.jtimes(self.kinetic, self.q, self.v) + self._derivative(self.kinetic, self.t)
-            else:
-                supplied += self.carried
-            return [kinetic, self.weight, self.potential, -ca.dot(self.damping, self.v), supplied]
+            return self.energies
         if variant == "curvature":
             gradient = ca.mtimes(self.Phi_q.T, self.own)
             speed = ca.mtimes(self.Phi_t.T, self.own)
