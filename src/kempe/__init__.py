@@ -76,6 +76,14 @@ from kempe.analysis import (
     statistics,
 )
 from kempe.api import Equations, Mechanism, load
+from kempe.design import (
+    SensitivityHistory,
+    StaticSensitivity,
+    equilibrium_sensitivity,
+    inverse_dynamics_sensitivity,
+    kinematic_sensitivity,
+    modal_sensitivity,
+)
 from kempe.elements import (
     Coulomb,
     ElasticFoundation,
@@ -175,11 +183,13 @@ __all__ = [
     "Result",
     "RooneyDeravi",
     "Runs",
+    "SensitivityHistory",
     "ShortBearing",
     "SingularPosition",
     "SingularPositionError",
     "Sparsity",
     "Spread",
+    "StaticSensitivity",
     "Statistics",
     "Stribeck",
     "Switch",
@@ -209,6 +219,7 @@ __all__ = [
     "distance",
     "elements",
     "equilibrium",
+    "equilibrium_sensitivity",
     "erf",
     "exp",
     "fabs",
@@ -221,6 +232,8 @@ __all__ = [
     "horizon",
     "if_else",
     "inverse_dynamics",
+    "inverse_dynamics_sensitivity",
+    "kinematic_sensitivity",
     "kinematics",
     "linearise",
     "load",
@@ -231,6 +244,7 @@ __all__ = [
     "loss_of",
     "lyapunov",
     "mobility",
+    "modal_sensitivity",
     "modes",
     "periodicity",
     "pi",

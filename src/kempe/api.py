@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kempe import analysis
+from kempe import analysis, design
 from kempe.calling import explained, explained_methods
 from kempe.errors import KempeError
 from kempe.model import EquationsModel, MechanismModel, files
@@ -56,6 +56,10 @@ class Analyses:
     horizon = analysis.horizon
     sparsity = analysis.sparsity
     ranks = analysis.ranks
+    kinematic_sensitivity = design.kinematic_sensitivity
+    inverse_dynamics_sensitivity = design.inverse_dynamics_sensitivity
+    equilibrium_sensitivity = design.equilibrium_sensitivity
+    modal_sensitivity = design.modal_sensitivity
 
     def draw(
         self,
