@@ -26,3 +26,12 @@ def richardson(f: Callable[[float], Any], p: float, step: float, rounds: int = 6
             best, error = np.where(better, row[-1], best), np.where(better, doubt, error)
         last = row
     return best, 2 * error
+
+
+def agree(found: np.ndarray, true: np.ndarray, doubt: np.ndarray, unit: np.ndarray, what: str) -> None:
+    """Columns of derivatives are equal to 1e-9 of the largest in each, or of a unit: one value per parameter value."""
+    largest = np.max([np.abs(true).max(axis=0), unit, np.full(true.shape[1], 1e-3)], axis=0)
+    beyond = (doubt / largest).max()
+    assert beyond <= 1e-7, f"{what}: differences are no measure here, they may be off by {beyond:.2g}"
+    wrong = (np.abs(found - true) - doubt) / largest
+    assert wrong.max() <= 1e-9, f"{what}: off by {wrong.max():.2g} at {np.unravel_index(wrong.argmax(), wrong.shape)}"

@@ -62,11 +62,13 @@ def driven_instants(posed: Posed, chain: Chain, motion: Result, forces: bool) ->
         here = Directions(posed, chain)
         here.stand(motion.q[k], float(t), motion.v[k], motion.a[k], lam[k])
         solve = _Solved(posed, motion.q[k], float(t), chain)
+        speed, pull = (np.abs(rates / posed.scale).max() for rates in (motion.v[k], motion.a[k]))
         q_p = -solve(here.constraints()[0])
         here.lean(dq=q_p)
-        v_p = -solve(here.constraints()[1])
+        moved = np.abs(q_p / posed.scale).max(axis=1)
+        v_p = -solve(here.constraints()[1], moved * speed)
         here.lean(dv=v_p)
-        a_p = -solve(here.constraints()[2])
+        a_p = -solve(here.constraints()[2], moved * (pull + speed**2) + np.abs(v_p / posed.scale).max(axis=1) * speed)
         here.lean(da=a_p)
         lam_p = np.zeros((len(chain), system.m))
         if forces:
@@ -102,14 +104,15 @@ class _Solved:
             )
         self.inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
 
-    def __call__(self, change: np.ndarray) -> np.ndarray:
+    def __call__(self, change: np.ndarray, parts: np.ndarray | float = 0.0) -> np.ndarray:
+        """The change of the coordinates; ``parts`` is how large the parts may be that a change is the sum of."""
         posed = self.posed
         scaled = change / posed.row_scale
         found = self._solved(scaled)
         left = scaled - (self.sparse @ found.T).T
         found = found + self._solved(left)
         left = np.abs(scaled - (self.sparse @ found.T).T)
-        limit = LEFT * np.fmax(np.abs(scaled).max(axis=1, initial=0.0), np.abs(found).max(axis=1, initial=0.0))
+        limit = LEFT * (np.abs(scaled).max(axis=1, initial=0.0) + np.abs(found).max(axis=1, initial=0.0) + parts)
         beyond = left.max(axis=1, initial=0.0) > limit
         if beyond.any():
             k = int(np.argmax(beyond))

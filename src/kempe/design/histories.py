@@ -65,7 +65,9 @@ class SensitivityHistory:
         """All derivatives over t and parameter."""
         import xarray
 
-        return xarray.Dataset({name: self[name] for name in self.names}, attrs={"model": self.result.provenance["model"]})
+        return xarray.Dataset(
+            {name: self[name] for name in self.names}, attrs={"model": self.result.provenance["model"]}
+        )
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a column for each quantity and one for each of its derivatives, every digit kept."""
@@ -76,7 +78,13 @@ class SensitivityHistory:
         with replacing(path) as fresh:
             quoted = ",".join('"' + c.replace('"', '""') + '"' if "," in c or '"' in c else c for c in header)
             np.savetxt(
-                fresh, np.column_stack(columns), delimiter=",", header=quoted, comments="", fmt="%.17g", encoding="utf-8"
+                fresh,
+                np.column_stack(columns),
+                delimiter=",",
+                header=quoted,
+                comments="",
+                fmt="%.17g",
+                encoding="utf-8",
             )
         return as_path(path)
 

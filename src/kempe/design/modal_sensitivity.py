@@ -53,7 +53,9 @@ def modal_sensitivity(
     chain, at = _Derivatives(model, found, shapes, names), dict(found.parameters)
     known = {name: at[name] for name in names}
     if of is None:
-        ends = [f"mode {k}.{end}" for k in range(len(shapes)) for end in ("frequency", "damping") if _has(shapes, k, end)]
+        ends = [
+            f"mode {k}.{end}" for k in range(len(shapes)) for end in ("frequency", "damping") if _has(shapes, k, end)
+        ]
         return _all_that_exist(chain, ends, known, shapes)
     definitions = _definitions(model, of, len(shapes))
     values, slopes = chain.of(list(definitions.values()))
@@ -179,7 +181,9 @@ class _Derivatives:
         """How a squared frequency changes."""
         omega = float(self.shapes.frequencies[k])
         if omega == 0.0:
-            raise ModelError(f"the frequency of mode {k} is zero ({self.shapes.kinds[k]}): its square root has no slope")
+            raise ModelError(
+                f"the frequency of mode {k} is zero ({self.shapes.kinds[k]}): its square root has no slope"
+            )
         return self._simple("undamped", omega**2, k).slopes.real
 
     def _damping(self, k: int, s: np.ndarray) -> np.ndarray:
