@@ -37,8 +37,9 @@ def equilibrium_sensitivity(
     """Derivatives of a static equilibrium by design parameters, exactly.
 
     ``of`` are quantities at rest: coordinates, loads of joints, forces of springs, measures, expressions of all these,
-    and "holding.crank.angle", the effort on a coordinate that is held (default: all coordinates, and what holds). ``by``
-    are design parameters (default: all that have values of their own). The rest is as in :func:`kempe.equilibrium`.
+    and "holding.crank.angle", the effort on a coordinate that is held (default: all coordinates, and what holds).
+    ``by`` are design parameters (default: all that have values of their own). The rest is as in
+    :func:`kempe.equilibrium`.
 
     The derivatives are those of the equilibrium found, which moves along with the parameters; a held coordinate moves
     as it is drawn, or not at all where ``start`` is given. An indifferent equilibrium, and one in which friction holds,

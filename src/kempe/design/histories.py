@@ -24,8 +24,8 @@ class SensitivityHistory:
     """How quantities of a driven motion change with design parameters, position by position.
 
     ``sens["slider.x"]`` is a labelled array over t and parameter, ``sens.derivative("slider.x", "L")`` one history.
-    ``values`` are the quantities themselves, ``derivatives`` has an array (times, parameters) of each, ``parameters`` the
-    values the derivatives are taken at, ``result`` is the motion.
+    ``values`` are the quantities themselves, ``derivatives`` has an array (times, parameters) of each, ``parameters``
+    the values the derivatives are taken at, ``result`` is the motion.
     """
 
     t: np.ndarray

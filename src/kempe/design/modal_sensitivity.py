@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from kempe.analysis import Equilibrium, Modes, Pose, equilibrium, modes
-from kempe.calling import explained, suggestion
+from kempe.calling import explained
 from kempe.design.chain import Chain, asked_parameters
 from kempe.design.resting import rest
 from kempe.design.static_account import StaticSensitivity, account
@@ -21,7 +22,7 @@ from kempe.model.measures import Definition, written
 from kempe.simulation.assembling import pose_array
 from kempe.simulation.posing import Posed
 
-#: What is known of a mode: "mode 0.hertz".
+#: What is known of a mode: "mode0.hertz".
 ENDS = ("frequency", "hertz", "damping", "real", "imaginary")
 
 
@@ -38,9 +39,9 @@ def modal_sensitivity(
 ) -> StaticSensitivity:
     """Derivatives of natural frequencies and damping ratios by design parameters, exactly.
 
-    ``of`` are names, "mode 0.hertz", "mode 0.frequency" (in radians per time, without damping), "mode 0.damping" (the
-    ratio), "mode 0.real" and "mode 0.imaginary" (of its first eigenvalue, damping included), or expressions of them
-    and of parameters, "({mode 0}.hertz - 5)**2" (default: frequency and damping of all modes, or of the ``count``
+    ``of`` are names, "mode0.hertz", "mode0.frequency" (in radians per time, without damping), "mode0.damping" (the
+    ratio), "mode0.real" and "mode0.imaginary" (of its first eigenvalue, damping included), or expressions of them
+    and of parameters, "(mode0.hertz - 5)**2" (default: frequency and damping of all modes, or of the ``count``
     slowest). ``by`` are design parameters. ``about`` is an equilibrium, or a pose that is one (default: the stable one
     near the sketch); as parameters change, it moves along with them.
 
@@ -54,7 +55,7 @@ def modal_sensitivity(
     known = {name: at[name] for name in names}
     if of is None:
         ends = [
-            f"mode {k}.{end}" for k in range(len(shapes)) for end in ("frequency", "damping") if _has(shapes, k, end)
+            f"mode{k}.{end}" for k in range(len(shapes)) for end in ("frequency", "damping") if _has(shapes, k, end)
         ]
         return _all_that_exist(chain, ends, known, shapes)
     definitions = _definitions(model, of, len(shapes))
@@ -101,30 +102,29 @@ def _all_that_exist(
 def _definitions(model: Model, of: Any, count: int) -> dict[str, Definition]:
     """What was asked for as expressions of quantities of modes."""
     given = dict(of) if isinstance(of, Mapping) else {w: w for w in ([of] if isinstance(of, str) else _listed(of))}
-    known = [f"mode {k}.{end}" for k in range(count) for end in ENDS]
+    known = [f"mode{k}.{end}" for k in range(count) for end in ENDS]
     found = {}
     for name, text in given.items():
         what = f"quantity '{name}'"
         if not isinstance(text, str):
-            raise ModelError(f"{what}: vibrations are asked about by names, 'mode 0.hertz', or expressions of them")
-        words = "{" + text.partition(".")[0] + "}." + text.partition(".")[2] if text in known else text
-        if text.startswith("mode ") and text not in known and text.replace("mode ", "").replace(".", "").isalnum():
+            raise ModelError(f"{what}: vibrations are asked about by names, 'mode0.hertz', or expressions of them")
+        if re.fullmatch(r"mode\d*\.\w+", text) and text not in known:
             last = f"modes are numbered from 0 to {count - 1}; known of each are {', '.join(ENDS)}"
-            raise ModelError(f"there is no '{text}'{suggestion(text, known)}; {last}")
-        found[name] = written(name, words, model.parameters, known.__contains__, known, what=what)
+            raise ModelError(f"there is no '{text}': {last}")
+        found[name] = written(name, text, model.parameters, known.__contains__, known, what=what)
     return found
 
 
 def _listed(of: Any) -> list[Any]:
     if not isinstance(of, Iterable):
-        raise ModelError("of= names quantities of modes: 'mode 0.hertz'")
+        raise ModelError("of= names quantities of modes: 'mode0.hertz'")
     return list(of)
 
 
 def value_of(shapes: Modes, name: str) -> float:
     """A quantity of a mode by its name."""
     mode, _, end = name.partition(".")
-    k = int(mode.removeprefix("mode "))
+    k = int(mode.removeprefix("mode"))
     first = shapes.eigenvalues[k, 0]
     table = {
         "frequency": shapes.frequencies[k],
@@ -167,7 +167,7 @@ class _Derivatives:
     def named(self, name: str) -> tuple[float, np.ndarray]:
         """One of them by its name."""
         mode, _, end = name.partition(".")
-        k, value = int(mode.removeprefix("mode ")), value_of(self.shapes, name)
+        k, value = int(mode.removeprefix("mode")), value_of(self.shapes, name)
         if end in ("frequency", "hertz"):
             slope = self._squared(k) / (2 * self.shapes.frequencies[k])
             return value, slope / (2 * np.pi) if end == "hertz" else slope

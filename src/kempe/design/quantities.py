@@ -17,7 +17,7 @@ from kempe.system.expressing import Expressions, gauge
 
 
 def named_quantities(of: Any) -> dict[str, Any]:
-    """What was asked for, by name: names and expressions are called what they say, measures and coordinates as they are."""
+    """What was asked for, each under the name it goes by."""
     if isinstance(of, Mapping):
         return dict(of)
     single = isinstance(of, (str, Definition)) or not isinstance(of, Iterable)

@@ -60,7 +60,7 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
     here.lean(dq=q_p)
     here.keep()
     saddle = Saddle(posed, found.time, np.setdiff1d(np.arange(n), held))
-    q_p[:, saddle.free], lam_p = _solved(posed, saddle, here, q, lam)
+    q_p[:, saddle.free], lam_p, unit = _solved(posed, saddle, here, q, lam)
     here.lean(dq=q_p)
     if n <= DENSE and not system.dynamics.loaded:
         at = saddle.look(q, lam * posed.row_scale)
@@ -72,14 +72,14 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
         lam_p = smallest(posed, here, G, lam * posed.row_scale, wanted, scale) / posed.row_scale
     here.lean(dlam=lam_p)
     here.keep()
-    _fulfilled(posed, saddle, here, q_p, lam_p)
+    _fulfilled(posed, saddle, here, q_p, lam_p, unit)
     return Rest(found.time, q, lam, held, q_p, lam_p, here.balance()[:, held], here)
 
 
 def _solved(
     posed: Posed, saddle: Saddle, here: Directions, q: np.ndarray, lam: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """What free coordinates and multipliers change by, for what forces and constraints change by."""
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """What free coordinates and multipliers change by, for what forces and constraints do; the largest stiffness."""
     at, K = saddle.look(q, lam * posed.row_scale), saddle.stiffness(q, lam * posed.row_scale)
     _determined(posed, saddle, K, at)
     unit = max(float(np.abs(K).max(initial=0.0)), float(np.abs(at.f).max(initial=0.0)), 1e-300)
@@ -88,7 +88,7 @@ def _solved(
     gaps = -here.constraints()[0] / posed.row_scale
     solved = [factors.solve(force, gap) for force, gap in zip(forces, gaps, strict=True)]
     moved = np.array([move for move, _ in solved]) * posed.scale[saddle.free]
-    return moved, np.array([multipliers for _, multipliers in solved]) * unit / posed.row_scale
+    return moved, np.array([multipliers for _, multipliers in solved]) * unit / posed.row_scale, unit
 
 
 def _nothing_stuck(posed: Posed) -> None:
@@ -123,8 +123,8 @@ def _determined(posed: Posed, saddle: Saddle, K: np.ndarray, at: Look) -> None:
         )
 
 
-def _fulfilled(posed: Posed, saddle: Saddle, here: Directions, q_p: np.ndarray, lam_p: np.ndarray) -> None:
-    """Forces and constraints must both stay zero along every direction."""
+def _fulfilled(posed: Posed, saddle: Saddle, here: Directions, q_p: np.ndarray, lam_p: np.ndarray, unit: float) -> None:
+    """Forces and constraints must both stay zero along every direction; ``unit`` is the largest stiffness."""
     moved = np.abs(q_p / posed.scale).max(axis=1, initial=0.0)
     open_, push = np.abs(here.constraints()[0]) / posed.row_scale, np.abs(here.balance() * posed.scale)[:, saddle.free]
     here.dx[:, here.system.layout.q_to] = here.dx[:, here.system.layout.lam_to] = 0.0  # numbers alone
@@ -132,7 +132,7 @@ def _fulfilled(posed: Posed, saddle: Saddle, here: Directions, q_p: np.ndarray, 
     here.lean(dq=q_p, dlam=lam_p)
     carried = np.abs(lam_p * posed.row_scale).max(axis=1, initial=0.0)
     for k, name in enumerate(here.chain.names):
-        if open_[k].max(initial=0.0) > LEFT * (moved[k] + gap[k].max(initial=0.0)):
+        if open_[k].max(initial=0.0) > LEFT * (moved[k] + gap[k].max(initial=0.0) + force[k].max() / unit):
             raise contradiction(posed, open_[k], name)
         if push[k].max(initial=0.0) > LEFT * (force[k].max() + carried[k]):
             raise ModelError(

@@ -17,8 +17,8 @@ from kempe.errors import ModelError
 class StaticSensitivity:
     """Quantities of a pose at rest, or of vibrations about it, with their derivatives by design parameters.
 
-    ``sens["arm.angle", "k"]`` is one derivative, ``gradients["arm.angle"]["k"]`` the same. ``without`` says of quantities
-    that have no derivatives why; ``of`` is the equilibrium or the modes they belong to.
+    ``sens["arm.angle", "k"]`` is one derivative, ``gradients["arm.angle"]["k"]`` the same. ``without`` says of
+    quantities that have no derivatives why; ``of`` is the equilibrium or the modes they belong to.
     """
 
     values: dict[str, float]
