@@ -28,9 +28,11 @@ def richardson(f: Callable[[float], Any], p: float, step: float, rounds: int = 6
     return best, 2 * error
 
 
-def agree(found: np.ndarray, true: np.ndarray, doubt: np.ndarray, unit: np.ndarray, what: str) -> None:
-    """Columns of derivatives are equal to 1e-9 of the largest in each, or of a unit: one value per parameter value."""
-    largest = np.max([np.abs(true).max(axis=0), unit, np.full(true.shape[1], 1e-3)], axis=0)
+def agree(
+    found: np.ndarray, true: np.ndarray, doubt: np.ndarray, unit: np.ndarray, what: str, least: float = 1e-3
+) -> None:
+    """Columns of derivatives are equal to 1e-9 of the largest in each, of a unit (value per parameter), or of least."""
+    largest = np.max([np.abs(true).max(axis=0), unit, np.full(true.shape[1], least)], axis=0)
     beyond = (doubt / largest).max()
     assert beyond <= 1e-7, f"{what}: differences are no measure here, they may be off by {beyond:.2g}"
     wrong = (np.abs(found - true) - doubt) / largest
