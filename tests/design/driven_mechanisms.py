@@ -200,12 +200,14 @@ def six_bar() -> kp.Mechanism:
 
 @driven
 def rubbing() -> kp.Mechanism:
-    """Friction in a joint that turns one way, by the load of the joint; and a bump stop that is pressed."""
+    """Friction in a joint that turns one way, by the load of the joint; stops that are pressed, one keeps a speed."""
     m, mu, radius, stiffness = mechanism("rubbing", mu=0.2, radius=0.05, stiffness=800.0)
     arm = m.body("arm", 2.0, 0.1, at=(0.5, 0.0))
     m.revolute("O", m.ground, arm, on_i=(0, 0), on_j=(-0.5, 0), friction=mu, radius=radius)
     m.driver("motor", arm.angle, lambda t: t + 0.5 * mu * t**2)
     m.bump_stop("stop", arm.angle, -0.2, stiffness, damping=2.0, side="above")
+    law = kp.LankaraniNikravesh(0.7, stiffness=5 * stiffness)
+    m.bump_stop("soft", arm.angle, -0.1, side="above", contact=law)
     m.spring("spring", m.ground.on((1.0, 1.0)), arm.on((0.5, 0)), stiffness=stiffness / 20, length=0.3, damping=1.0)
     return m
 

@@ -106,7 +106,7 @@ def test_reactions_have_the_derivatives_of_differences() -> None:
         ("slider_crank", ["B.force", "guide.moment", "A.force.x", "spring.force"]),
         ("quick_return", ["slot.force", "Q.force.y"]),
         ("own_joint", ["L.force", "motor.effort"]),
-        ("rubbing", ["O.force", "motor.effort", "stop.force"]),
+        ("rubbing", ["O.force", "motor.effort", "stop.force", "soft.force"]),
         ("three_cranks", ["O0.force.y + O1.force.y + O2.force.y", "motor.effort"]),
     ):
         m = DRIVEN[name]()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from kempe.elements import Parameter, shown
-from kempe.elements.readings import Staged
 from kempe.errors import ModelError
 from kempe.model import Model
+from kempe.solvers.directions import Directions
 from kempe.system import System
+from kempe.system.directions import directions_of
 
 
 def asked_parameters(model: Model, by: Any = None) -> list[str]:
@@ -44,29 +44,21 @@ class Chain:
     """
 
     def __init__(self, system: System, values: np.ndarray, names: list[str]) -> None:
-        self.names = names
-        everything = system.parameters
-        free = [p for p in everything if p.formula is None]
-        own = {p.label: k for k, p in enumerate(everything)}
-        unfolded = Staged([_column(free)], [ca.vertcat(ca.SX(0, 1), *(p.unfolded for p in everything))])
-        by_free = unfolded.slope(values[[own[p.label] for p in free]])
-        place = {p.label: k for k, p in enumerate(free)}
-        self.parameters = by_free.T[[place[name] for name in names]]
-        self.x = np.zeros((len(names), len(system.template)))
-        self.drawn = np.zeros((len(names), system.n))
-        numbers, start = system.places_of_numbers
-        if len(numbers) + len(start):
-            moved = self.parameters @ system.numbers_of_parameters.slope(values).T
-            self.x[:, numbers] = moved[:, : len(numbers)]
-            self.drawn[:, start] = moved[:, len(numbers) :]
+        self.names, self._system = names, system
+        self._directions: dict[str, Directions] = {}
+        self.parameters = system.model.parameter_slopes(values, names).T
+        x, drawn = system.number_slopes(values)
+        self.x, self.drawn = (self.parameters @ slopes.T.toarray() for slopes in (x, drawn))
         sound = np.isfinite(self.x).all(axis=1) & np.isfinite(self.drawn).all(axis=1)
         if not sound.all():
             name = names[int(np.argmin(sound))]
             raise ModelError(f"a number of '{system.model.name}' has no derivative by parameter '{name}' at its value")
 
+    def directions(self, what: str) -> Directions:
+        """What differentiates along directions, with memory of its own: chains may be used side by side."""
+        if what not in self._directions:
+            self._directions[what] = directions_of(self._system, what)
+        return self._directions[what]
+
     def __len__(self) -> int:
         return len(self.names)
-
-
-def _column(symbols: list[Any]) -> ca.SX:
-    return ca.vertcat(ca.SX(0, 1), *map(ca.SX, symbols))

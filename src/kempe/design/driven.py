@@ -22,7 +22,7 @@ from scipy.sparse.linalg import splu
 from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.tangents import State, explicit
 from kempe.design.chain import Chain
-from kempe.design.directions import Directions
+from kempe.design.leaning import Leaning
 from kempe.errors import ModelError
 from kempe.results import Result
 from kempe.simulation.posing import Posed
@@ -46,7 +46,7 @@ class Instant:
     a_p: np.ndarray
     lam_p: np.ndarray
     #: The same in the inputs of all kernels.
-    along: Directions
+    along: Leaning
 
 
 def driven_instants(posed: Posed, chain: Chain, motion: Result, forces: bool) -> Iterator[Instant]:
@@ -59,16 +59,16 @@ def driven_instants(posed: Posed, chain: Chain, motion: Result, forces: bool) ->
         )
     posed.x[system.closed] = 1.0
     for k, t in enumerate(motion.t):
-        here = Directions(posed, chain)
+        here = Leaning(posed, chain)
         here.stand(motion.q[k], float(t), motion.v[k], motion.a[k], lam[k])
         solve = _Solved(posed, motion.q[k], float(t), chain)
         speed, pull = (np.abs(rates / posed.scale).max() for rates in (motion.v[k], motion.a[k]))
-        q_p = -solve(here.constraints()[0])
+        q_p = -solve(here.positions()[0])
         here.lean(dq=q_p)
         moved = np.abs(q_p / posed.scale).max(axis=1)
-        v_p = -solve(here.constraints()[1], moved * speed)
+        v_p = -solve(here.positions()[1], moved * speed)
         here.lean(dv=v_p)
-        a_p = -solve(here.constraints()[2], moved * (pull + speed**2) + np.abs(v_p / posed.scale).max(axis=1) * speed)
+        a_p = -solve(here.accelerations(), moved * (pull + speed**2) + np.abs(v_p / posed.scale).max(axis=1) * speed)
         here.lean(da=a_p)
         lam_p = np.zeros((len(chain), system.m))
         if forces:
@@ -133,16 +133,16 @@ def contradiction(posed: Posed, left: np.ndarray, parameter: str, when: str = ""
     )
 
 
-def _with_forces(posed: Posed, chain: Chain, at: State, a: np.ndarray, lam: np.ndarray) -> Directions:
+def _with_forces(posed: Posed, chain: Chain, at: State, a: np.ndarray, lam: np.ndarray) -> Leaning:
     """A state as inverse dynamics sees it: elements that switch are in their first modes, friction holds nothing."""
     posed.system.dynamics.put_first_modes(posed.x, at.q, at.t, at.v)
     posed.x[posed.system.giving] = 0.0
-    here = Directions(posed, chain)
+    here = Leaning(posed, chain)
     here.stand(at.q, at.t, at.v, a, lam)
     return here
 
 
-def _multipliers(posed: Posed, here: Directions, at: State, lam: np.ndarray) -> np.ndarray:
+def _multipliers(posed: Posed, here: Leaning, at: State, lam: np.ndarray) -> np.ndarray:
     """How the multipliers change: G lambda_p = -df, with G = f_lambda."""
     found = explicit(posed, at, lam)
     units = posed.scale[:, None] / posed.row_scale
@@ -154,7 +154,7 @@ def _multipliers(posed: Posed, here: Directions, at: State, lam: np.ndarray) -> 
 
 
 def smallest(
-    posed: Posed, here: Directions, G: np.ndarray, lam: np.ndarray, wanted: np.ndarray, scale: np.ndarray
+    posed: Posed, here: Leaning, G: np.ndarray, lam: np.ndarray, wanted: np.ndarray, scale: np.ndarray
 ) -> np.ndarray:
     """How the smallest of all multipliers with G lambda = ... change, where G lambda_p must be what is wanted.
 

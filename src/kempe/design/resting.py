@@ -18,8 +18,8 @@ from kempe.analysis import Equilibrium
 from kempe.analysis.saddles import Look, Saddle
 from kempe.analysis.tangents import State, free_motions, settle
 from kempe.design.chain import Chain
-from kempe.design.directions import Directions
 from kempe.design.driven import LEFT, contradiction, smallest
+from kempe.design.leaning import Leaning
 from kempe.errors import ModelError
 from kempe.simulation.assembling import coordinate_index, pose_array
 from kempe.simulation.posing import Posed
@@ -42,7 +42,7 @@ class Rest:
     #: What the efforts on held coordinates change by.
     holding_p: np.ndarray
     #: The same in the inputs of all kernels.
-    along: Directions
+    along: Leaning
 
 
 def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> Rest:
@@ -53,7 +53,7 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
     held = np.array([coordinate_index(posed, name) for name in found.holding], dtype=int)
     settle(posed, State(q, still, found.time))
     _nothing_stuck(posed)
-    here = Directions(posed, chain)
+    here = Leaning(posed, chain)
     here.stand(q, found.time, still, still, lam)
     q_p = np.zeros((len(chain), n))
     q_p[:, held] = drawn[:, held]
@@ -77,7 +77,7 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
 
 
 def _solved(
-    posed: Posed, saddle: Saddle, here: Directions, q: np.ndarray, lam: np.ndarray
+    posed: Posed, saddle: Saddle, here: Leaning, q: np.ndarray, lam: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """What free coordinates and multipliers change by, for what forces and constraints do; the largest stiffness."""
     at, K = saddle.look(q, lam * posed.row_scale), saddle.stiffness(q, lam * posed.row_scale)
@@ -85,7 +85,7 @@ def _solved(
     unit = max(float(np.abs(K).max(initial=0.0)), float(np.abs(at.f).max(initial=0.0)), 1e-300)
     factors = saddle.factors(K / unit, at, 0.0)
     forces = -(here.balance() * posed.scale)[:, saddle.free] / unit
-    gaps = -here.constraints()[0] / posed.row_scale
+    gaps = -here.positions()[0] / posed.row_scale
     solved = [factors.solve(force, gap) for force, gap in zip(forces, gaps, strict=True)]
     moved = np.array([move for move, _ in solved]) * posed.scale[saddle.free]
     return moved, np.array([multipliers for _, multipliers in solved]) * unit / posed.row_scale, unit
@@ -123,12 +123,12 @@ def _determined(posed: Posed, saddle: Saddle, K: np.ndarray, at: Look) -> None:
         )
 
 
-def _fulfilled(posed: Posed, saddle: Saddle, here: Directions, q_p: np.ndarray, lam_p: np.ndarray, unit: float) -> None:
+def _fulfilled(posed: Posed, saddle: Saddle, here: Leaning, q_p: np.ndarray, lam_p: np.ndarray, unit: float) -> None:
     """Forces and constraints must both stay zero along every direction; ``unit`` is the largest stiffness."""
     moved = np.abs(q_p / posed.scale).max(axis=1, initial=0.0)
-    open_, push = np.abs(here.constraints()[0]) / posed.row_scale, np.abs(here.balance() * posed.scale)[:, saddle.free]
+    open_, push = np.abs(here.positions()[0]) / posed.row_scale, np.abs(here.balance() * posed.scale)[:, saddle.free]
     here.dx[:, here.system.layout.q_to] = here.dx[:, here.system.layout.lam_to] = 0.0  # numbers alone
-    gap, force = np.abs(here.constraints()[0]) / posed.row_scale, np.abs(here.balance() * posed.scale)
+    gap, force = np.abs(here.positions()[0]) / posed.row_scale, np.abs(here.balance() * posed.scale)
     here.lean(dq=q_p, dlam=lam_p)
     carried = np.abs(lam_p * posed.row_scale).max(axis=1, initial=0.0)
     for k, name in enumerate(here.chain.names):
