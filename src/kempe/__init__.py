@@ -77,7 +77,10 @@ from kempe.analysis import (
 )
 from kempe.api import Equations, Mechanism, load
 from kempe.design import (
+    EquilibriumEvaluator,
     Functional,
+    KinematicEvaluator,
+    ModalEvaluator,
     Requirement,
     SensitivityHistory,
     StaticSensitivity,
@@ -163,6 +166,7 @@ __all__ = [
     "Energies",
     "Equations",
     "Equilibrium",
+    "EquilibriumEvaluator",
     "FileError",
     "Finding",
     "Flores",
@@ -174,6 +178,7 @@ __all__ = [
     "Hybrid",
     "KelvinVoigt",
     "KempeError",
+    "KinematicEvaluator",
     "LankaraniNikravesh",
     "Linearised",
     "Load",
@@ -182,6 +187,7 @@ __all__ = [
     "Lyapunov",
     "Mechanism",
     "Mobility",
+    "ModalEvaluator",
     "ModelError",
     "Modes",
     "ModifiedCoulomb",

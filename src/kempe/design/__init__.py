@@ -19,9 +19,13 @@ from kempe.design.kinematic_sensitivity import inverse_dynamics_sensitivity, kin
 from kempe.design.modal_sensitivity import modal_sensitivity
 from kempe.design.requirements import Requirement
 from kempe.design.static_account import StaticSensitivity
+from kempe.design.static_evaluators import EquilibriumEvaluator, KinematicEvaluator, ModalEvaluator
 
 __all__ = [
+    "EquilibriumEvaluator",
     "Functional",
+    "KinematicEvaluator",
+    "ModalEvaluator",
     "Requirement",
     "SensitivityHistory",
     "StaticSensitivity",

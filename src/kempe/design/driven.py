@@ -57,29 +57,33 @@ def driven_instants(posed: Posed, chain: Chain, motion: Result, forces: bool) ->
         lam = np.column_stack(
             [np.zeros((len(motion.t), 0)), *(motion.series[f"lambda.{r.label}"] for r in system.rows)]
         )
-    posed.x[system.closed] = 1.0
+    posed.x[system.closed], none = 1.0, np.zeros((0, system.n))
     for k, t in enumerate(motion.t):
         here = Leaning(posed, chain)
         here.stand(motion.q[k], float(t), motion.v[k], motion.a[k], lam[k])
-        solve = _Solved(posed, motion.q[k], float(t), chain)
-        speed, pull = (np.abs(rates / posed.scale).max() for rates in (motion.v[k], motion.a[k]))
-        q_p = -solve(here.positions()[0])
-        here.lean(dq=q_p)
-        moved = np.abs(q_p / posed.scale).max(axis=1)
-        v_p = -solve(here.positions()[1], moved * speed)
-        here.lean(dv=v_p)
-        a_p = -solve(here.accelerations(), moved * (pull + speed**2) + np.abs(v_p / posed.scale).max(axis=1) * speed)
-        here.lean(da=a_p)
-        lam_p = np.zeros((len(chain), system.m))
-        if forces:
-            at = State(motion.q[k], motion.v[k], float(t))
-            here = _with_forces(posed, chain, at, motion.a[k], lam[k])
-            here.lean(q_p, v_p, a_p)
-            here.keep()
+        q_p, v_p, a_p = _rates(posed, here, motion, k) if chain.names else (none, none, none)
+        at, lam_p = State(motion.q[k], motion.v[k], float(t)), np.zeros((len(chain), system.m))
+        here = _settled(posed, chain, at, motion.a[k], lam[k])
+        here.lean(q_p, v_p, a_p)
+        here.keep()
+        if forces and chain.names:
             lam_p = _multipliers(posed, here, at, lam[k])
             here.lean(dlam=lam_p)
-            posed.x[system.closed] = 1.0
+        posed.x[system.closed] = 1.0
         yield Instant(float(t), motion.q[k], motion.v[k], motion.a[k], lam[k], q_p, v_p, a_p, lam_p, here)
+
+
+def _rates(posed: Posed, here: Leaning, motion: Result, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How position, velocity and acceleration change."""
+    solve = _Solved(posed, motion.q[k], float(motion.t[k]), here.chain)
+    speed, pull = (np.abs(rates / posed.scale).max() for rates in (motion.v[k], motion.a[k]))
+    q_p = -solve(here.positions()[0])
+    here.lean(dq=q_p)
+    moved = np.abs(q_p / posed.scale).max(axis=1)
+    v_p = -solve(here.positions()[1], moved * speed)
+    here.lean(dv=v_p)
+    a_p = -solve(here.accelerations(), moved * (pull + speed**2) + np.abs(v_p / posed.scale).max(axis=1) * speed)
+    return q_p, v_p, a_p
 
 
 class _Solved:
@@ -133,7 +137,7 @@ def contradiction(posed: Posed, left: np.ndarray, parameter: str, when: str = ""
     )
 
 
-def _with_forces(posed: Posed, chain: Chain, at: State, a: np.ndarray, lam: np.ndarray) -> Leaning:
+def _settled(posed: Posed, chain: Chain, at: State, a: np.ndarray, lam: np.ndarray) -> Leaning:
     """A state as inverse dynamics sees it: elements that switch are in their first modes, friction holds nothing."""
     posed.system.dynamics.put_first_modes(posed.x, at.q, at.t, at.v)
     posed.x[posed.system.giving] = 0.0

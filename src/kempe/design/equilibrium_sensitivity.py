@@ -67,16 +67,16 @@ class AtRest:
     """Quantities of an equilibrium by name, efforts on held coordinates among them."""
 
     def __init__(self, posed: Posed, found: Equilibrium, wanted: Mapping[str, Any]) -> None:
-        self.names, self.found = list(wanted), found
+        self.names, self.found, self._posed = list(wanted), found, posed
         holding = {HOLDING + name: k for k, name in enumerate(found.holding)}
         self._held = {name: holding[what] for name, what in wanted.items() if isinstance(what, str) and what in holding}
-        self._others = Quantities(posed, {name: what for name, what in wanted.items() if name not in self._held})
+        self._others = Quantities(posed.system, {name: what for name, what in wanted.items() if name not in self._held})
 
     def at(self, here: Rest) -> tuple[np.ndarray, np.ndarray]:
         """Their values, and their derivatives, a row for each."""
         still, none = np.zeros(len(here.q)), np.zeros_like(here.q_p)
         instant = Instant(here.t, here.q, still, still, here.lam, here.q_p, none, none, here.lam_p, here.along)
-        values, slopes = self._others.at(instant)
+        values, slopes = self._others.at(instant, self._posed.parameters)
         efforts = list(self.found.holding.values())
         found = dict(zip(self._others.names, zip(values, slopes, strict=True), strict=True))
         found |= {name: (efforts[k], here.holding_p[:, k]) for name, k in self._held.items()}

@@ -48,7 +48,7 @@ def kinematic_sensitivity(
     names = asked_parameters(model, by)
     wanted = named_quantities(_motions(model) if of is None else of)
     posed = Posed(model, parameters)
-    measured = Quantities(posed, wanted)
+    measured = Quantities(posed.system, wanted)
     if measured.loaded:
         raise ModelError(
             "kinematics knows no forces: m.inverse_dynamics_sensitivity(...) has the derivatives of loads and efforts"
@@ -80,7 +80,7 @@ def inverse_dynamics_sensitivity(
     names = asked_parameters(model, by)
     wanted = named_quantities(_efforts(model) if of is None else of)
     posed = Posed(model, parameters)
-    measured = Quantities(posed, wanted)
+    measured = Quantities(posed.system, wanted)
     motion = inverse_dynamics(model, times, parameters=parameters, **options)  # type: ignore[arg-type]
     return _history(posed, measured, motion, names, forces=True)
 
@@ -102,11 +102,7 @@ def _history(
     posed: Posed, measured: Quantities, motion: Result, names: list[str], *, forces: bool
 ) -> SensitivityHistory:
     """Quantities over a motion with their derivatives."""
-    chain = Chain(posed.system, posed.parameters, names)
-    found = [measured.at(here) for here in driven_instants(posed, chain, motion, forces)]
-    values = np.array([value for value, _ in found]).reshape(len(motion.t), len(measured.names))
-    slopes = np.array([slope for _, slope in found]).reshape(len(motion.t), len(measured.names), len(names))
-    _finite(measured.names, motion.t, slopes)
+    values, slopes = over_motion(posed, measured, motion, names, forces=forces)
     known = dict(zip(posed.model.parameters, posed.parameters.tolist(), strict=True))
     return SensitivityHistory(
         motion.t,
@@ -115,6 +111,18 @@ def _history(
         {name: known[name] for name in names},
         motion,
     )
+
+
+def over_motion(
+    posed: Posed, measured: Quantities, motion: Result, names: list[str], *, forces: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Quantities over a driven motion (times, quantities), and derivatives (times, quantities, parameters)."""
+    chain = Chain(posed.system, posed.parameters, names)
+    found = [measured.at(here, posed.parameters) for here in driven_instants(posed, chain, motion, forces)]
+    values = np.array([value for value, _ in found]).reshape(len(motion.t), len(measured.names))
+    slopes = np.array([slope for _, slope in found]).reshape(len(motion.t), len(measured.names), len(names))
+    _finite(measured.names, motion.t, slopes)
+    return values, slopes
 
 
 def _finite(names: list[str], t: np.ndarray, slopes: np.ndarray) -> None:

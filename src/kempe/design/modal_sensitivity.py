@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -13,7 +14,7 @@ import numpy as np
 from kempe.analysis import Equilibrium, Modes, Pose, equilibrium, modes
 from kempe.calling import explained
 from kempe.design.chain import Chain, asked_parameters
-from kempe.design.resting import rest
+from kempe.design.resting import Rest, rest
 from kempe.design.static_account import StaticSensitivity, account
 from kempe.design.vibrating import EQUAL, Vibration, damped, pencil, undamped
 from kempe.errors import ModelError
@@ -51,14 +52,14 @@ def modal_sensitivity(
     names = asked_parameters(model, by)
     found = _standing(model, about, time, parameters)
     shapes = modes(model, found, count=count)
-    chain, at = _Derivatives(model, found, shapes, names), dict(found.parameters)
+    chain, at = ModalDerivatives(model, found, shapes, names), dict(found.parameters)
     known = {name: at[name] for name in names}
     if of is None:
         ends = [
             f"mode{k}.{end}" for k in range(len(shapes)) for end in ("frequency", "damping") if _has(shapes, k, end)
         ]
         return _all_that_exist(chain, ends, known, shapes)
-    definitions = _definitions(model, of, len(shapes))
+    definitions = modal_definitions(model, of, len(shapes))
     values, slopes = chain.of(list(definitions.values()))
     return account(list(definitions), values, slopes, known, shapes)
 
@@ -82,7 +83,7 @@ def _has(shapes: Modes, k: int, end: str) -> bool:
 
 
 def _all_that_exist(
-    chain: _Derivatives, names: Sequence[str], known: Mapping[str, float], shapes: Modes
+    chain: ModalDerivatives, names: Sequence[str], known: Mapping[str, float], shapes: Modes
 ) -> StaticSensitivity:
     """All derivatives that there are, and why others are not."""
     without, there = {}, {}
@@ -99,7 +100,7 @@ def _all_that_exist(
     return replace(found, values=everything, without=without)
 
 
-def _definitions(model: Model, of: Any, count: int) -> dict[str, Definition]:
+def modal_definitions(model: Model, of: Any, count: int) -> dict[str, Definition]:
     """What was asked for as expressions of quantities of modes."""
     given = dict(of) if isinstance(of, Mapping) else {w: w for w in ([of] if isinstance(of, str) else _listed(of))}
     known = [f"mode{k}.{end}" for k in range(count) for end in ENDS]
@@ -136,18 +137,21 @@ def value_of(shapes: Modes, name: str) -> float:
     return float(table[end])
 
 
-class _Derivatives:
+class ModalDerivatives:
     """Quantities of modes with their derivatives."""
 
     def __init__(self, model: Model, found: Equilibrium, shapes: Modes, names: list[str]) -> None:
         self.model, self.shapes = model, shapes
         self.posed = Posed(model, found.parameters)
-        self.links = Chain(self.posed.system, self.posed.parameters, names)
-        q = pose_array(self.posed.system, found.pose)
-        as_drawn = np.abs(q - self.posed.drawn) <= 1e-9 * self.posed.scale  # (held elsewhere, they stay there)
-        self.rest = rest(self.posed, self.links, found, self.links.drawn * as_drawn)
-        self.matrices = pencil(self.posed, self.rest)
+        self.found, self.links = found, Chain(self.posed.system, self.posed.parameters, names)
         self._kept: dict[str, list[Vibration]] = {}
+
+    @cached_property
+    def _rest(self) -> Rest:
+        """The equilibrium with its derivatives."""
+        q = pose_array(self.posed.system, self.found.pose)
+        as_drawn = np.abs(q - self.posed.drawn) <= 1e-9 * self.posed.scale  # (held elsewhere, they stay there)
+        return rest(self.posed, self.links, self.found, self.links.drawn * as_drawn)
 
     def of(self, definitions: Sequence[Definition]) -> tuple[np.ndarray, np.ndarray]:
         """Expressions of such quantities and of parameters: values, and derivatives by the chain rule."""
@@ -168,6 +172,8 @@ class _Derivatives:
         """One of them by its name."""
         mode, _, end = name.partition(".")
         k, value = int(mode.removeprefix("mode")), value_of(self.shapes, name)
+        if not self.links.names:
+            return value, np.zeros(0)
         if end in ("frequency", "hertz"):
             slope = self._squared(k) / (2 * self.shapes.frequencies[k])
             return value, slope / (2 * np.pi) if end == "hertz" else slope
@@ -203,7 +209,7 @@ class _Derivatives:
         """The eigenvalue nearest to a value, which must be a simple one."""
         if kind not in self._kept:
             make = undamped if kind == "undamped" else damped
-            self._kept[kind] = make(self.posed, self.rest, self.matrices)
+            self._kept[kind] = make(self.posed, self._rest, pencil(self.posed, self._rest))
         found = min(self._kept[kind], key=lambda v: abs(v.value - value))
         if found.gap < EQUAL:
             alike = [j for j in range(len(self.shapes)) if self._alike(kind, j, value)]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from kempe.design.driven import Instant
+from kempe.design.leaves import Leaf
 from kempe.elements import shown
 from kempe.elements.quantities import as_quantity
 from kempe.errors import ModelError
 from kempe.model.measures import Definition
-from kempe.simulation.posing import Posed
+from kempe.system import System
 from kempe.system.expressing import Expressions, gauge
 
 
@@ -35,22 +36,25 @@ def named_quantities(of: Any) -> dict[str, Any]:
 
 
 class Quantities:
-    """Named quantities as compiled functions of an instant."""
+    """Named quantities, or what functionals watch, as compiled functions of an instant."""
 
-    def __init__(self, posed: Posed, of: Mapping[str, Any]) -> None:
-        self.names, self.posed = list(of), posed
-        made = Expressions(posed.system, posed.model.measures)
-        self._gauge = gauge([made.of(what, f"quantity '{name}'") for name, what in of.items()], made.symbols)
+    def __init__(self, system: System, of: Mapping[str, Any]) -> None:
+        self.names = list(of)
+        made = Expressions(system, system.model.measures)
+        seen = [
+            what.expression(made) if isinstance(what, Leaf) else made.of(what, f"quantity '{name}'")
+            for name, what in of.items()
+        ]
+        self._gauge = gauge(seen, made.symbols)
         first = made.symbols.first["lam"]
-        felt = (self._gauge.place >= first) & (self._gauge.place < first + posed.system.m)
+        felt = (self._gauge.place >= first) & (self._gauge.place < first + system.m)
         #: Whether some of them depend on multipliers.
         self.loaded = bool(felt.any())
 
-    def at(self, here: Instant) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, here: Instant, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Their values in an instant, and their derivatives, a row for each."""
-        held, place = self._gauge.kernels.held, self._gauge.place
-        p, along = self.posed.parameters, here.along
-        X = np.concatenate([along.x, here.q, here.v, here.a, here.lam, [here.t], p])[place]
+        held, place, along = self._gauge.kernels.held, self._gauge.place, here.along
+        X = np.concatenate([along.x, here.q, here.v, here.a, here.lam, [here.t], parameters])[place]
         none = np.zeros((len(along.dx), 1))
         dX = np.hstack([along.dx, here.q_p, here.v_p, here.a_p, here.lam_p, none, along.chain.parameters])[:, place]
         values = held[self._gauge.value](X)

@@ -52,10 +52,12 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
     lam = np.array([found.multipliers[row.label] for row in system.rows])
     held = np.array([coordinate_index(posed, name) for name in found.holding], dtype=int)
     settle(posed, State(q, still, found.time))
-    _nothing_stuck(posed)
     here = Leaning(posed, chain)
     here.stand(q, found.time, still, still, lam)
     q_p = np.zeros((len(chain), n))
+    if not chain.names:  # nothing is asked about but the pose itself
+        return Rest(found.time, q, lam, held, q_p, np.zeros((0, system.m)), q_p[:, held], here)
+    _nothing_stuck(posed)
     q_p[:, held] = drawn[:, held]
     here.lean(dq=q_p)
     here.keep()
