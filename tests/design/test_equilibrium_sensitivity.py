@@ -35,7 +35,7 @@ def test_equilibria_have_the_derivatives_of_differences(name: str) -> None:
             return np.array([values])
 
         true, doubt = richardson(run, value, 0.02 * abs(value))
-        found = np.array([[sens[n, p] for n in names]])
+        found = np.array([[sens[n][p] for n in names]])
         agree(found, true, doubt, np.abs(run(value))[0] / abs(value), f"{name} by {p}")
 
 
@@ -61,8 +61,8 @@ def test_holding_an_arm_takes_a_moment_whose_derivatives_are_known() -> None:
     assert sens.gradient("holding.arm.angle") == pytest.approx(slopes, rel=1e-12)
     drawn = m.assemble(hold=["arm.angle"])
     given = m.equilibrium_sensitivity("holding.arm.angle", hold="arm.angle", start=drawn)
-    assert given["holding.arm.angle", "turn"] == 0.0
-    assert given["holding.arm.angle", "M"] == pytest.approx(slopes[1], rel=1e-12)
+    assert given["holding.arm.angle"]["turn"] == 0.0
+    assert given["holding.arm.angle"]["M"] == pytest.approx(slopes[1], rel=1e-12)
 
 
 def test_an_unstable_equilibrium_has_derivatives_too() -> None:
@@ -75,8 +75,8 @@ def test_an_unstable_equilibrium_has_derivatives_too() -> None:
     sens = m.equilibrium_sensitivity("arm.angle", stable=False)
     angle = rest["arm.angle"]  # k/2 (angle - 1.4) + M g cos(angle) = 0
     stiffness = 6.0 - G * np.sin(angle)
-    assert sens["arm.angle", "k"] == pytest.approx(-0.5 * (angle - 1.4) / stiffness, rel=1e-9)
-    assert sens["arm.angle", "M"] == pytest.approx(-G * np.cos(angle) / stiffness, rel=1e-9)
+    assert sens["arm.angle"]["k"] == pytest.approx(-0.5 * (angle - 1.4) / stiffness, rel=1e-9)
+    assert sens["arm.angle"]["M"] == pytest.approx(-G * np.cos(angle) / stiffness, rel=1e-9)
 
 
 def test_a_long_chain_has_the_derivatives_of_differences() -> None:
@@ -91,7 +91,7 @@ def test_a_long_chain_has_the_derivatives_of_differences() -> None:
         last = link
     m.revolute("end", last, m.ground, on_i=(length / 2, 0), on_j=(gap, 0))
     sens = m.equilibrium_sensitivity(["l75.y", "J0.force", "l20.angle"])
-    pose = sens.of.pose
+    pose = m.equilibrium().pose
 
     def run(x: float) -> np.ndarray:
         rest = m.equilibrium(start=pose, parameters={"gap": x})
@@ -99,10 +99,10 @@ def test_a_long_chain_has_the_derivatives_of_differences() -> None:
 
     true, doubt = richardson(run, 1.0, 0.01, rounds=4)
     assert sens.gradient("l75.y")[0] == pytest.approx(true[0], rel=1e-7)
-    found = np.array([sens[name, "gap"] for name in sens.names])
+    found = np.array([sens[name]["gap"] for name in sens.functionals])
     assert found == pytest.approx(true, abs=1e-6 * np.abs(true).max() + 2 * doubt.max())
-    assert sens["J0.force", "M"] == pytest.approx(sens.values["J0.force"], rel=1e-8)  # all forces grow with all masses
-    assert sens["l75.y", "M"] == pytest.approx(0.0, abs=1e-8)
+    assert sens["J0.force"]["M"] == pytest.approx(sens.values["J0.force"], rel=1e-8)  # all forces grow with all masses
+    assert sens["l75.y"]["M"] == pytest.approx(0.0, abs=1e-8)
 
 
 def test_what_has_no_derivatives_is_told_in_words() -> None:
@@ -121,9 +121,7 @@ def test_what_has_no_derivatives_is_told_in_words() -> None:
     with pytest.raises(kp.ModelError, match=r"did you mean 'a\.angle'"):
         RESTING["hanging_chain"].build().equilibrium_sensitivity("a.angl")
     sens = RESTING["hanging_chain"].build().equilibrium_sensitivity("a.angle", "k")
-    with pytest.raises(kp.ModelError, match="there is no derivative by 'L'"):
-        sens["a.angle", "L"]
-    with pytest.raises(kp.ModelError, match="was not asked for"):
+    with pytest.raises(kp.ModelError, match=r"there is no functional 'b\.angle'"):
         sens.gradient("b.angle")
     assert "a.angle" in str(sens) and "% per %" in str(sens)
 
@@ -140,5 +138,5 @@ def test_redundant_supports_share_a_load_as_the_smallest_forces_do() -> None:
     weight, arms = 2 * G, np.array([-1.0, 0.0, 1.0])
     # the smallest with sum = weight and moment = weight x: an even share, and one in proportion to the arms
     assert np.array(list(sens.values.values())) == pytest.approx(weight / 3 + weight * 0.3 * arms / 2, rel=1e-9)
-    assert [sens[f, "x"] for f in forces] == pytest.approx(weight * arms / 2, abs=1e-8)
-    assert [sens[f, "M"] for f in forces] == pytest.approx(G / 3 + G * 0.3 * arms / 2, rel=1e-8)
+    assert [sens[f]["x"] for f in forces] == pytest.approx(weight * arms / 2, abs=1e-8)
+    assert [sens[f]["M"] for f in forces] == pytest.approx(G / 3 + G * 0.3 * arms / 2, rel=1e-8)

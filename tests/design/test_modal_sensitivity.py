@@ -30,7 +30,7 @@ def test_frequencies_and_damping_have_the_derivatives_of_differences(name: str) 
             return np.array(values).T.reshape(1, -1)
 
         true, doubt = richardson(run, value, 0.02 * abs(value))
-        found = np.array([[sens[n, p] for n in names]])
+        found = np.array([[sens[n][p] for n in names]])
         agree(found, true, doubt, np.abs(run(value))[0] / abs(value), f"{name} by {p}")
 
 
@@ -54,7 +54,7 @@ def test_damping_may_begin_at_zero() -> None:
     sens = m.modal_sensitivity("mode1.damping", "c", parameters={"c": 0.0})
     omega = 2 * np.sqrt(50.0) * np.sin(np.pi / 4)
     assert sens.values["mode1.damping"] == 0.0
-    assert sens["mode1.damping", "c"] == pytest.approx(omega / 200, rel=1e-10)
+    assert sens["mode1.damping"]["c"] == pytest.approx(omega / 200, rel=1e-10)
 
 
 def test_a_pendulum_slows_with_its_length() -> None:
@@ -101,13 +101,11 @@ def test_expressions_of_frequencies_and_parameters() -> None:
 def test_equal_frequencies_have_no_derivatives_and_are_named() -> None:
     m = repeated(2)
     sens = m.modal_sensitivity()
-    assert set(sens.without) == {f"mode{k}.{end}" for k in range(2) for end in ("frequency", "damping")}
-    assert "modes 0 and 1 are equal" in sens.without["mode0.frequency"]
-    assert "none" in str(sens) and sens.values["mode1.frequency"] > 0
+    assert not sens.values and len(sens.warnings) == 4
+    assert all("modes 0 and 1 are equal" in words for words in sens.warnings)
+    assert "mode1.damping is left out" in str(sens)
     with pytest.raises(kp.ModelError, match="modes 0 and 1 are equal"):
         m.modal_sensitivity("mode1.hertz")
-    with pytest.raises(kp.ModelError, match="has no derivatives"):
-        sens["mode0.frequency", "L"]
     three = chain_of_masses(3)
     with pytest.raises(kp.ModelError, match="modes are numbered from 0 to 2"):
         three.modal_sensitivity("mode3.hertz")

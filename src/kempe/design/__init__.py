@@ -1,5 +1,6 @@
 """Questions about a family of mechanisms: sensitivity and optimal design."""
 
+from kempe.design.account import Effect, Sensitivity, SensitivityTable
 from kempe.design.equilibrium_sensitivity import equilibrium_sensitivity
 from kempe.design.functionals import (
     Functional,
@@ -18,17 +19,18 @@ from kempe.design.histories import SensitivityHistory
 from kempe.design.kinematic_sensitivity import inverse_dynamics_sensitivity, kinematic_sensitivity
 from kempe.design.modal_sensitivity import modal_sensitivity
 from kempe.design.requirements import Requirement
-from kempe.design.static_account import StaticSensitivity
 from kempe.design.static_evaluators import EquilibriumEvaluator, KinematicEvaluator, ModalEvaluator
 
 __all__ = [
+    "Effect",
     "EquilibriumEvaluator",
     "Functional",
     "KinematicEvaluator",
     "ModalEvaluator",
     "Requirement",
+    "Sensitivity",
     "SensitivityHistory",
-    "StaticSensitivity",
+    "SensitivityTable",
     "equilibrium_sensitivity",
     "final",
     "initial",

@@ -9,11 +9,12 @@ import numpy as np
 
 from kempe.analysis import Equilibrium, Pose, equilibrium
 from kempe.calling import explained
+from kempe.design.account import Sensitivity
 from kempe.design.chain import Chain, asked_parameters
 from kempe.design.driven import Instant
 from kempe.design.quantities import Quantities, named_quantities
 from kempe.design.resting import Rest, rest
-from kempe.design.static_account import StaticSensitivity, account
+from kempe.design.static_account import static_account
 from kempe.model import Model
 from kempe.simulation.posing import Posed
 
@@ -33,7 +34,7 @@ def equilibrium_sensitivity(
     hold: Any = (),
     stable: bool = True,
     tolerance: float = 1e-12,
-) -> StaticSensitivity:
+) -> Sensitivity:
     """Derivatives of a static equilibrium by design parameters, exactly.
 
     ``of`` are quantities at rest: coordinates, loads of joints, forces of springs, measures, expressions of all these,
@@ -54,8 +55,7 @@ def equilibrium_sensitivity(
     chain = Chain(posed.system, posed.parameters, names)
     drawn = chain.drawn if start is None else np.zeros_like(chain.drawn)
     values, slopes = measured.at(rest(posed, chain, found, drawn))
-    known = {name: found.parameters[name] for name in names}
-    return account(measured.names, values, slopes, known, found)
+    return static_account(model, found, names, dict(zip(measured.names, zip(values, slopes, strict=True), strict=True)))
 
 
 def default_quantities(posed: Posed, found: Equilibrium) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kempe.calling import explained_methods, suggestion
-from kempe.design.static_account import columns
 from kempe.disk import as_path, replacing
 from kempe.errors import ModelError
 from kempe.results import Result
@@ -96,7 +96,7 @@ class SensitivityHistory:
                 k = int(np.abs(over).argmax())
                 rms = float(np.sqrt(np.mean(over**2)))
                 rows.append((name, p, f"{over[k] + 0.0:.6g}", f"{self.t[k]:.6g}", f"{rms:.6g}"))
-        return "\n".join(columns(rows, {2, 3, 4}))
+        return "\n".join(_columns(rows, {2, 3, 4}))
 
     def __str__(self) -> str:
         return self.table()
@@ -111,3 +111,13 @@ class SensitivityHistory:
             f"SensitivityHistory({len(self.names)} quantities by {', '.join(map(repr, self.parameters))}, "
             f"{len(self.t)} points)"
         )
+
+
+def _columns(rows: Sequence[Sequence[str]], right: set[int]) -> list[str]:
+    """Rows of words as lines, in columns; some of them have their words to the right."""
+    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    padded = [
+        [cell.rjust(w) if c in right else cell.ljust(w) for c, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        for row in rows
+    ]
+    return ["  ".join(cells).rstrip() for cells in padded]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,9 +12,10 @@ import numpy as np
 
 from kempe.analysis import Equilibrium, Modes, Pose, equilibrium, modes
 from kempe.calling import explained
+from kempe.design.account import Sensitivity
 from kempe.design.chain import Chain, asked_parameters
 from kempe.design.resting import Rest, rest
-from kempe.design.static_account import StaticSensitivity, account
+from kempe.design.static_account import static_account
 from kempe.design.vibrating import EQUAL, Vibration, damped, pencil, undamped
 from kempe.errors import ModelError
 from kempe.model import Model
@@ -37,7 +37,7 @@ def modal_sensitivity(
     count: int | None = None,
     time: float | None = None,
     parameters: Mapping[str, float] | None = None,
-) -> StaticSensitivity:
+) -> Sensitivity:
     """Derivatives of natural frequencies and damping ratios by design parameters, exactly.
 
     ``of`` are names, "mode0.hertz", "mode0.frequency" (in radians per time, without damping), "mode0.damping" (the
@@ -47,21 +47,18 @@ def modal_sensitivity(
     near the sketch); as parameters change, it moves along with them.
 
     Frequencies that are equal have no derivatives: they part, each way of changing the design parting them otherwise.
-    Neither has a frequency of zero. By default these are named in ``without``; asked for, they raise a ModelError.
+    Neither has a frequency of zero. By default these are left out, and ``warnings`` say why; asked for, they raise a
+    ModelError.
     """
     names = asked_parameters(model, by)
     found = _standing(model, about, time, parameters)
     shapes = modes(model, found, count=count)
-    chain, at = ModalDerivatives(model, found, shapes, names), dict(found.parameters)
-    known = {name: at[name] for name in names}
+    chain = ModalDerivatives(model, found, shapes, names)
     if of is None:
-        ends = [
-            f"mode{k}.{end}" for k in range(len(shapes)) for end in ("frequency", "damping") if _has(shapes, k, end)
-        ]
-        return _all_that_exist(chain, ends, known, shapes)
+        return static_account(model, found, names, *_all_that_exist(chain, shapes))
     definitions = modal_definitions(model, of, len(shapes))
     values, slopes = chain.of(list(definitions.values()))
-    return account(list(definitions), values, slopes, known, shapes)
+    return static_account(model, found, names, dict(zip(definitions, zip(values, slopes, strict=True), strict=True)))
 
 
 def _standing(model: Model, about: Any, time: float | None, parameters: Mapping[str, float] | None) -> Equilibrium:
@@ -78,26 +75,16 @@ def _standing(model: Model, about: Any, time: float | None, parameters: Mapping[
     return equilibrium(model, start=about, stable=False, **options)
 
 
-def _has(shapes: Modes, k: int, end: str) -> bool:
-    return end != "damping" or not np.isnan(shapes.damping[k])
-
-
-def _all_that_exist(
-    chain: ModalDerivatives, names: Sequence[str], known: Mapping[str, float], shapes: Modes
-) -> StaticSensitivity:
-    """All derivatives that there are, and why others are not."""
-    without, there = {}, {}
-    for name in names:
-        try:
-            there[name] = chain.named(name)
-        except ModelError as error:
-            without[name] = str(error)
-    values = np.array([value for value, _ in there.values()])
-    slopes = np.array([slope for _, slope in there.values()]).reshape(len(there), len(known))
-    found = account(list(there), values, slopes, known, shapes)
-    more = {name: value_of(shapes, name) for name in without}
-    everything = {name: found.values.get(name, more.get(name, 0.0)) for name in names}
-    return replace(found, values=everything, without=without)
+def _all_that_exist(chain: ModalDerivatives, shapes: Modes) -> tuple[dict[str, tuple[float, np.ndarray]], list[str]]:
+    """Frequency and damping of all modes, as far as they have derivatives, and in words why others have none."""
+    there, why = {}, []
+    for k in range(len(shapes)):
+        for end in ("frequency", "damping") if not np.isnan(shapes.damping[k]) else ("frequency",):
+            try:
+                there[f"mode{k}.{end}"] = chain.named(f"mode{k}.{end}")
+            except ModelError as error:
+                why.append(f"mode{k}.{end} is left out: {error}")
+    return there, why
 
 
 def modal_definitions(model: Model, of: Any, count: int) -> dict[str, Definition]:
