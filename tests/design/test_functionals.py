@@ -98,17 +98,17 @@ def test_violation_is_the_integral_of_the_square_beyond_a_bound() -> None:
     assert value(m, kp.violation("ball.vy", at_most=UP + 1e-9)) == 0.0
 
 
-def test_the_switch_of_a_violation_is_where_it_begins() -> None:
+def test_the_kink_of_a_violation_is_where_it_begins() -> None:
     m = thrown()
     expressions = Expressions(compiled(m), {})
     for leaf in (Excess("ball.vy", 2.0, below=False), Excess("ball.vy", 2.0, below=True)):
         sign = -1.0 if leaf.below else 1.0
         v = expressions.symbols.at("v", compiled(m).index("ball.y"))
-        both = ca.Function("f", [v], [leaf.switch(expressions), leaf.expression(expressions)])
+        both = ca.Function("f", [v], [*leaf.kinks(expressions), leaf.expression(expressions)])
         for speed in (0.0, 2.0, 3.5):
             eta, integrand = map(float, both(speed))
             assert eta == sign * (speed - 2.0) and integrand == max(0.0, eta) ** 2
-    assert Integral("ball.vy").switch(expressions) is None
+    assert Integral("ball.vy").kinks(expressions) == []
 
 
 def test_a_smooth_maximum_comes_close_from_below() -> None:

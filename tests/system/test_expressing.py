@@ -2,6 +2,7 @@
 
 import sys
 import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import pytest
 import kempe as kp
 from kempe.elements.readings import looked_up
 from kempe.errors import ModelError
+from kempe.model.expressions import parse
 from kempe.results import Result
 from kempe.solvers.gauge import Gauge
 from kempe.system import compiled, expressing
-from kempe.system.expressing import ADDED_UP, Expressions, gauge, with_lengths
+from kempe.system.expressing import ADDED_UP, Expressions, gauge
+from kempe.system.walking import kinks_in, with_lengths
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "elements"))
 
@@ -297,6 +300,55 @@ def test_hypot_has_derivatives_at_zero() -> None:
     for at in np.random.default_rng(0).normal(size=(20, 2)):
         before, after, nothing = (float(e) for e in both(*at))
         assert abs(before - after) <= 1e-14 * (1 + abs(before)) and nothing == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("abs(u - 0.3)", [0.3]),
+        ("max(u, 0.2) + min(u, 0.7)", [0.2, 0.7]),
+        ("sign(u - 0.1) * 2", [0.1]),
+        ("1 if u < 0.4 and not u > 0.6 else u", [0.4, 0.6]),
+        ("if_else(u == 0.5, 1, u**2)", [0.5]),
+        ("copysign(3, 0.25 - u)", [0.25]),
+        ("floor(2 * u) + ceil(u + 0.1)", [0.5, 0.9]),
+        ("mod(u, 0.3)", [0.3, 0.6, 0.9]),
+        ("remainder(u, 0.5)", [0.25, 0.75]),
+        ("sin(u)**2 + hypot(u, 1) * u", []),
+        ("abs(abs(u - 0.5) - 0.2)", [0.3, 0.5, 0.7]),
+    ],
+)
+def test_kinks_are_found_in_texts(text: str, at: list[float]) -> None:
+    """Wherever a text has a kink or jumps, one of its kinks passes zero, and nowhere else."""
+    u = ca.SX.sym("u")
+    kinks = ca.vertcat(ca.SX(0, 1), *kinks_in(parse(text, {"u": u})))
+    signs = ca.Function("f", [u], [ca.sign(kinks)])
+    edges = [0.013, *at, 0.987]
+    between = [0.013, *((a + b) / 2 for a, b in pairwise(edges))]
+    found = []
+    for low, high in pairwise(between):
+        changed = (np.array(signs(low)) != np.array(signs(high))).any()
+        found += [place for place in at if low < place < high and changed]
+        assert changed == any(low < place < high for place in at)
+    assert found == at
+
+
+def test_kinks_of_measures_are_those_of_what_they_are_made_of() -> None:
+    m = machine()
+    m.measure("size", "abs(block.vx) + abs(k)")
+    m.measure("more", "max(size, 2 * t) + O.force")
+    expressions = Expressions(compiled(m), m.measures)
+    watched = gauge(expressions.kinks("3 * more", "it"), expressions.symbols)
+    vx = expressions.symbols.first["v"] + compiled(m).index("block.x")
+    X = np.zeros(expressions.symbols.size)
+    X[vx], X[expressions.symbols.first["t"]], X[expressions.symbols.first["parameters"] :] = -3.0, 0.5, 40.0
+    assert sorted(values(watched, X)) == [-3.0, 42.0]  # a parameter does not change on the way
+    assert (
+        expressions.kinks("O.force", "it")
+        == expressions.kinks(m["block"].x, "it")
+        == expressions.kinks("k", "it")
+        == []
+    )
 
 
 def test_names_of_any_letters() -> None:

@@ -102,7 +102,7 @@ class Evaluator:
         self._points = [k for k, leaf in enumerate(leaves) if not isinstance(leaf, Integral)]
         self._extremes = [k for k in self._points if isinstance(leaves[k], Extreme)]
         made = {k: leaf.expression(expressions) for k, leaf in enumerate(leaves)}
-        kinks = [s for s in (leaf.switch(expressions) for leaf in leaves) if s is not None]
+        kinks = [kink for leaf in leaves for kink in leaf.kinks(expressions)]
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
         self._watched = Watched(gauge(integrand, expressions.symbols), gauge(point, expressions.symbols))
         seen = [made[k] for k in self._extremes]

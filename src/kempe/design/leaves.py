@@ -34,9 +34,9 @@ class Leaf:
         """The quantity at an instant: what is integrated, taken or watched."""
         return self._quantity(expressions)
 
-    def switch(self, expressions: Expressions) -> ca.SX | None:
-        """What passes through zero where the expression is not smooth; None where it has no such place of its own."""
-        return None
+    def kinks(self, expressions: Expressions) -> list[ca.SX]:
+        """What passes through zero where the expression has a kink that matters: no step may go across."""
+        return []
 
     def key(self) -> Hashable:
         """Equal for leaves that are the same number."""
@@ -56,6 +56,10 @@ class Integral(Leaf):
 
     def __init__(self, quantity: Any, what: str = "integral of") -> None:
         super().__init__(quantity, what)
+
+    def kinks(self, expressions: Expressions) -> list[ca.SX]:
+        """Those of the quantity."""
+        return expressions.kinks(self.quantity, self.text)
 
 
 class SquareIntegral(Integral):
@@ -80,12 +84,21 @@ class Excess(Integral):
 
     def expression(self, expressions: Expressions) -> ca.SX:
         """<eta>: the square of what is above zero."""
-        return ca.fmax(self.switch(expressions), 0.0) ** 2
+        return ca.fmax(self.beyond(expressions), 0.0) ** 2
 
-    def switch(self, expressions: Expressions) -> ca.SX:
+    def beyond(self, expressions: Expressions) -> ca.SX:
         """Eta, which is above zero beyond the limit."""
-        beyond = self._quantity(expressions) - expressions.of(self.limit, f"the limit in the {self.text}")
-        return -beyond if self.below else beyond
+        by = self._quantity(expressions) - expressions.of(self.limit, self._limiting)
+        return -by if self.below else by
+
+    def kinks(self, expressions: Expressions) -> list[ca.SX]:
+        """Where the limit is met, and those of quantity and limit."""
+        own = super().kinks(expressions) + expressions.kinks(self.limit, self._limiting)
+        return [self.beyond(expressions), *own]
+
+    @property
+    def _limiting(self) -> str:
+        return f"the limit in the {self.text}"
 
 
 class Exponential(Integral):

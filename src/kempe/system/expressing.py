@@ -31,6 +31,7 @@ from kempe.solvers.program import Kernels
 from kempe.system.derived import SHAKING, derived_names
 from kempe.system.families import INPUTS, Family
 from kempe.system.system import System
+from kempe.system.walking import kinks_in, with_lengths
 from kempe.system.wrenches import heavy, second_part, touched, virtual
 
 #: The parts of X, in order.
@@ -96,6 +97,7 @@ class Expressions:
         self.system, self.definitions = system, definitions
         self.symbols = Symbols(system)
         self._instant = _Instant(system, self.symbols)
+        self._parameters = {p.label: p for p in system.parameters}
         self._derived = derived_names(system, [row.label for row in system.rows])
         self._makers = self._by_name()
         self._kept: dict[str, ca.SX] = {}
@@ -122,6 +124,28 @@ class Expressions:
             made = ca.SX(getattr(seen, "value", seen))
         return self._checked(made, what)
 
+    def kinks(self, quantity: Any, what: str) -> list[ca.SX]:
+        """What passes through zero where a text or measure has a kink: in ``abs``, ``max``, conditions.
+
+        Kinks within elements are not among them: where those are not smooth they switch, and steps end there anyway.
+        """
+        if isinstance(quantity, str):
+            known = quantity in self._makers or quantity in self._parameters
+            if known:
+                return []
+            quantity = self.definitions.get(quantity) or self._read(quantity, what)
+        if not isinstance(quantity, Definition):
+            return []
+        made = [self._put_in(quantity, kink) for kink in kinks_in(quantity.expression)]
+        own = [self._checked(kink, what) for kink in made if self._moves(kink)]
+        return own + [e for name in quantity.needs if name in self.definitions for e in self.kinks(name, what)]
+
+    def _moves(self, expression: ca.SX) -> bool:
+        """Whether an expression changes along a motion."""
+        first, last = self.symbols.first["q"], self.symbols.first["parameters"]
+        places = [self.symbols.place(symbol) for symbol in ca.symvar(expression)]
+        return any(place is not None and first <= place < last for place in places)
+
     def _checked(self, made: ca.SX, what: str) -> ca.SX:
         if made.numel() != 1:
             raise ModelError(f"{what} must be one number, not {made.numel()}")
@@ -141,24 +165,27 @@ class Expressions:
     # --- by name -------------------------------------------------------------------------------------------------
 
     def _of_text(self, text: str, what: str) -> ca.SX:
-        parameters = {p.label: p for p in self.system.parameters}
         if text in self._makers or text in self.definitions:
             return self._named(text)
-        if text in parameters:
-            return ca.SX(parameters[text])
+        if text in self._parameters:
+            return ca.SX(self._parameters[text])
+        return self._defined(self._read(text, what))
+
+    def _read(self, text: str, what: str) -> Definition:
+        """A text that is more than a name."""
         known = {*self.names, *ADDED_UP}
         try:
             mentioned(text)
         except ModelError as error:
-            raise ModelError(f"{what}: {error}{suggestion(text, [*self.names, *parameters])}") from None
-        definition = written(text, text, parameters, known.__contains__, self.names, what=what)
+            raise ModelError(f"{what}: {error}{suggestion(text, [*self.names, *self._parameters])}") from None
+        definition = written(text, text, self._parameters, known.__contains__, self.names, what=what)
         for name in definition.needs:
             if name not in self._makers and name not in self.definitions:
                 raise ModelError(
                     f"{what}: '{name}' is added up along a run and is no quantity of an instant; take the integral of "
                     f"'power.{'supplied' if name.endswith('supplied') else 'dissipated'}'"
                 )
-        return self._defined(definition)
+        return definition
 
     def _named(self, name: str) -> ca.SX:
         if name not in self._kept:
@@ -171,11 +198,15 @@ class Expressions:
         missing = [name for name in definition.needs if name not in self._makers and name not in self.definitions]
         if missing:
             raise ModelError(f"'{definition.name}' is made of '{missing[0]}', which is no quantity of an instant")
+        return self._put_in(definition, with_lengths(definition.expression))
+
+    def _put_in(self, definition: Definition, expression: ca.SX) -> ca.SX:
+        """An expression in the symbols of a measure, with what these stand for."""
         old, new = [definition.t], [self._instant.t]
         for name, symbol in definition.symbols.items():
             old.append(symbol)
             new.append(self._named(name))
-        return ca.substitute(with_lengths(definition.expression), ca.vertcat(*old), ca.vertcat(*new))
+        return ca.substitute(expression, ca.vertcat(*old), ca.vertcat(*new))
 
     def _by_name(self) -> dict[str, Callable[[], ca.SX]]:
         """What there is by name, and how it is made."""
@@ -289,30 +320,6 @@ class Expressions:
         places = [(symbol, self.symbols.place(symbol)) for symbol in ca.symvar(expression)]
         moved = [symbol for symbol, place in places if place is not None and first <= place < first + self.system.n]
         return ca.substitute(expression, ca.vertcat(*moved), ca.SX.zeros(len(moved))) if moved else expression
-
-
-def with_lengths(expression: ca.SX) -> ca.SX:
-    """The same expression, in which ``hypot`` of two zeros has derivatives, which are zero."""
-    symbols = ca.vertcat(ca.SX(0, 1), *ca.symvar(expression))
-    function = ca.Function("f", [symbols], [ca.densify(expression)])
-    steps = range(function.n_instructions())
-    if all(function.instruction_id(k) != ca.OP_HYPOT for k in steps):
-        return expression
-    made: dict[int, ca.SX] = {}
-    for k in steps:
-        op, into, out = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
-        if op == ca.OP_OUTPUT:
-            return made[into[0]]
-        if op == ca.OP_CONST:
-            made[out[0]] = ca.SX(function.instruction_constant(k))
-        elif op == ca.OP_INPUT:
-            made[out[0]] = symbols[into[1]]
-        elif op == ca.OP_HYPOT:
-            made[out[0]] = length_of(*(made[i] for i in into))
-        else:
-            apply = ca.SX.unary if len(into) == 1 else ca.SX.binary
-            made[out[0]] = apply(op, *(made[i] for i in into))
-    raise AssertionError("an expression without an output")
 
 
 def gauge(outputs: Sequence[ca.SX], symbols: Symbols) -> Gauge:
