@@ -103,8 +103,11 @@ class Evaluator:
         self._integrals = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Integral)]
         self._points = [k for k, leaf in enumerate(leaves) if not isinstance(leaf, Integral)]
         self._extremes = [k for k in self._points if isinstance(leaves[k], Extreme)]
-        made = {k: leaf.expression(expressions) for k, leaf in enumerate(leaves)}
-        kinks = [kink for leaf in leaves for kink in leaf.kinks(expressions)]
+        made = {
+            k: leaf.integrand(expressions) if isinstance(leaf, Integral) else leaf.expression(expressions)
+            for k, leaf in enumerate(leaves)
+        }
+        kinks = expressions.sides
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
         self._watched = Watched(gauge(integrand, expressions.symbols), gauge(point, expressions.symbols))
         seen = [made[k] for k in self._extremes]
@@ -145,6 +148,7 @@ class Evaluator:
                 break
             stops = fixed + kinks + [place.t for place in found if place.side == "within"]
             self.result = self.run.run(vector, stops)
+        self.run.sides = self._places.sides(self.run)
         of_extremes = dict(zip(self._extremes, found, strict=True))
         return [of_extremes.get(k) or self._fixed[k] for k in self._points]
 

@@ -58,6 +58,17 @@ class Places:
         kinks = [t for k in range(first, first + self.kinks) for t in samples.zeros(k)]
         return extremes, kinks
 
+    def sides(self, run: Differentiated) -> np.ndarray:
+        """Per row of the tape and kink: 1 where the kink is above zero in it, 0 where it is below."""
+        found = np.zeros((len(run.tape.kind), self.kinks))
+        if not self.kinks:
+            return found
+        reader = Reader(run, self.watched)
+        for k, row in enumerate(reader.steps):
+            middle = reader.within(row, float(run.tape.t[row].mean()))
+            found[row if k else 0 :] = middle[len(self.largest) :] > 0.0  # (of instants: the side of the step before)
+        return found
+
 
 class Reader:
     """Reads quantities at any time of a run, from the states at the ends of its steps."""

@@ -31,11 +31,11 @@ from kempe.solvers.program import Kernels
 from kempe.system.derived import SHAKING, derived_names
 from kempe.system.families import INPUTS, Family
 from kempe.system.system import System
-from kempe.system.walking import kinks_in, with_lengths
+from kempe.system.walking import split, with_lengths
 from kempe.system.wrenches import heavy, second_part, touched, virtual
 
-#: The parts of X, in order.
-STATE = ("x", "q", "v", "a", "lam", "t", "parameters")
+#: The parts of X, in order; behind them there may be sides of kinks.
+STATE = ("x", "q", "v", "a", "lam", "t", "parameters", "sides")
 #: Energies and powers of all elements, as their kernels have them.
 ENERGIES = ("energy.kinetic", "energy.potential", "energy.elastic", "power.dissipated", "power.supplied")
 #: What a run adds up on its way.
@@ -51,8 +51,8 @@ class Symbols:
         n, m = system.n, system.m
         ends = np.cumsum([0, int(system.x_at[-1]), n, n, n, m, 1, len(system.parameters)]).tolist()
         #: Where each part of X begins.
-        self.first: dict[str, int] = dict(zip(STATE, ends, strict=False))
-        #: How long X is.
+        self.first: dict[str, int] = dict(zip(STATE, ends, strict=True))
+        #: How long X is, without sides.
         self.size: int = ends[-1]
         self._symbols: dict[int, ca.SX] = {}
         self._places: dict[int, int] = {}
@@ -98,6 +98,8 @@ class Expressions:
         self.symbols = Symbols(system)
         self._instant = _Instant(system, self.symbols)
         self._parameters = {p.label: p for p in system.parameters}
+        #: The kinks whose sides are symbols.
+        self.sides: list[ca.SX] = []
         self._derived = derived_names(system, [row.label for row in system.rows])
         self._makers = self._by_name()
         self._kept: dict[str, ca.SX] = {}
@@ -124,21 +126,34 @@ class Expressions:
             made = ca.SX(getattr(seen, "value", seen))
         return self._checked(made, what)
 
-    def kinks(self, quantity: Any, what: str) -> list[ca.SX]:
-        """What passes through zero where a text or measure has a kink: in ``abs``, ``max``, conditions.
+    def sided(self, quantity: Any, what: str) -> ca.SX:
+        """The same as :meth:`of`, smooth, with the sides of its kinks (in ``abs``, ``max``, conditions) as symbols.
 
-        Kinks within elements are not among them: where those are not smooth they switch, and steps end there anyway.
+        ``sides`` are the kinks so far: a symbol is 1 where its kink is above zero and 0 where it is below. Kinks within
+        elements are not among them: where those are not smooth they switch, and steps end there anyway.
         """
-        if isinstance(quantity, str):
-            known = quantity in self._makers or quantity in self._parameters
-            if known:
-                return []
+        self.of(quantity, what)  # (says what is wrong with it)
+        if isinstance(quantity, str) and quantity not in self._makers and quantity not in self._parameters:
             quantity = self.definitions.get(quantity) or self._read(quantity, what)
-        if not isinstance(quantity, Definition):
-            return []
-        made = [self._put_in(quantity, kink) for kink in kinks_in(quantity.expression)]
-        own = [self._checked(kink, what) for kink in made if self._moves(kink)]
-        return own + [e for name in quantity.needs if name in self.definitions for e in self.kinks(name, what)]
+        return self._split(quantity) if isinstance(quantity, Definition) else self.of(quantity, what)
+
+    def _split(self, definition: Definition) -> ca.SX:
+        """A measure with the sides of its kinks, and of those of what it is made of."""
+
+        def put_in(expression: ca.SX, smooth: bool) -> ca.SX:
+            inner = [n for n in definition.needs if smooth and n in self.definitions and n not in self._makers]
+            return self._put_in(definition, expression, {name: self._split(self.definitions[name]) for name in inner})
+
+        return put_in(split(definition.expression, lambda kink: self.side(put_in(kink, smooth=False))), smooth=True)
+
+    def side(self, kink: ca.SX) -> ca.SX | None:
+        """The symbol of the side of a kink; None where nothing moves it."""
+        if not self._moves(kink):
+            return None
+        known = [k for k, other in enumerate(self.sides) if ca.is_equal(other, kink, 100)]
+        if not known:
+            self.sides.append(kink)
+        return self.symbols.at("sides", known[0] if known else len(self.sides) - 1)
 
     def _moves(self, expression: ca.SX) -> bool:
         """Whether an expression changes along a motion."""
@@ -198,14 +213,14 @@ class Expressions:
         missing = [name for name in definition.needs if name not in self._makers and name not in self.definitions]
         if missing:
             raise ModelError(f"'{definition.name}' is made of '{missing[0]}', which is no quantity of an instant")
-        return self._put_in(definition, with_lengths(definition.expression))
+        return self._put_in(definition, with_lengths(definition.expression), {})
 
-    def _put_in(self, definition: Definition, expression: ca.SX) -> ca.SX:
-        """An expression in the symbols of a measure, with what these stand for."""
+    def _put_in(self, definition: Definition, expression: ca.SX, given: Mapping[str, ca.SX]) -> ca.SX:
+        """An expression in the symbols of a measure, with what these stand for; some of that is given."""
         old, new = [definition.t], [self._instant.t]
         for name, symbol in definition.symbols.items():
             old.append(symbol)
-            new.append(self._named(name))
+            new.append(given[name] if name in given else self._named(name))
         return ca.substitute(expression, ca.vertcat(*old), ca.vertcat(*new))
 
     def _by_name(self) -> dict[str, Callable[[], ca.SX]]:

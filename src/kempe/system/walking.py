@@ -1,59 +1,73 @@
-"""Expressions walked through operation by operation: rebuilt with some of them changed, and searched for kinks."""
+"""Expressions walked through operation by operation: lengths made safe, and kinks taken apart.
+
+An expression that has a kink (``abs``, ``max``, a condition) is smooth on either side of it. ``split`` puts a symbol for
+the side there, 1 or 0, so that whoever follows a motion across the kink can say on which side it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import casadi as ca
 
 from kempe.elements.planar import length_of
 
-#: Operations that have a kink, or jump, where their first operand less their second (if there is one) is zero.
-_BREAK_AT_ZERO = (ca.OP_FABS, ca.OP_SIGN, ca.OP_FMIN, ca.OP_FMAX, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
+#: What gives the symbol of the side of a kink: 1 where the given expression is above zero; None where it never moves.
+Side = Callable[[ca.SX], "ca.SX | None"]
 
 
-def rebuilt(expression: ca.SX, changed: Callable[[int, Sequence[ca.SX]], ca.SX | None]) -> ca.SX:
-    """A scalar expression made again; ``changed`` says what an operation on operands becomes, None if it stays."""
+def _walked(expression: ca.SX) -> Iterator[tuple[int, Sequence[int], int, ca.SX | None]]:
+    """Operation, places of its operands, place of what it makes, and what that is where it is a symbol or a number."""
     symbols = ca.vertcat(ca.SX(0, 1), *ca.symvar(expression))
     function = ca.Function("f", [symbols], [ca.densify(expression)])
-    made: dict[int, ca.SX] = {}
-    last = ca.SX(0)
     for k in range(function.n_instructions()):
         op, into, out = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
-        if op == ca.OP_OUTPUT:
-            last = made[into[0]]
-        elif op == ca.OP_CONST:
-            made[out[0]] = ca.SX(function.instruction_constant(k))
+        if op == ca.OP_CONST:
+            yield op, (), out[0], ca.SX(function.instruction_constant(k))
         elif op == ca.OP_INPUT:
-            made[out[0]] = symbols[into[1]]
+            yield op, (), out[0], symbols[into[1]]
         else:
-            operands = [made[i] for i in into]
-            new = changed(op, operands)
-            plain = ca.SX.unary if len(operands) == 1 else ca.SX.binary
-            made[out[0]] = plain(op, *operands) if new is None else new
-    return last
+            yield op, into, out[0], None
+
+
+def _applied(op: int, operands: Sequence[ca.SX]) -> ca.SX:
+    if op == ca.OP_HYPOT:
+        return length_of(*operands)
+    return ca.SX.unary(op, *operands) if len(operands) == 1 else ca.SX.binary(op, *operands)
 
 
 def with_lengths(expression: ca.SX) -> ca.SX:
     """The same expression, in which ``hypot`` of two zeros has derivatives, which are zero."""
-    return rebuilt(expression, lambda op, operands: length_of(*operands) if op == ca.OP_HYPOT else None)
+    return split(expression, lambda kink: None)
 
 
-def kinks_in(expression: ca.SX) -> list[ca.SX]:
-    """What passes through zero where an expression has a kink or jumps: of absolute values, conditions and so on."""
-    found: list[ca.SX] = []
+def split(expression: ca.SX, side: Side) -> ca.SX:
+    """A scalar expression with the sides of its kinks as symbols, and with lengths made safe."""
+    plain: dict[int, ca.SX] = {}
+    smooth: dict[int, ca.SX] = {}
+    for op, into, out, known in _walked(expression):
+        if op == ca.OP_OUTPUT:
+            return smooth[into[0]]
+        if known is not None:
+            plain[out] = smooth[out] = known
+            continue
+        whole, parts = [plain[i] for i in into], [smooth[i] for i in into]
+        taken = _on_a_side(op, whole, parts, side)
+        plain[out], smooth[out] = _applied(op, whole), _applied(op, parts) if taken is None else taken
+    raise AssertionError("an expression without an end")
 
-    def note(op: int, operands: Sequence[ca.SX]) -> None:
-        if op in _BREAK_AT_ZERO:
-            found.append(operands[0] - operands[1] if len(operands) == 2 else operands[0])
-        elif op == ca.OP_COPYSIGN:
-            found.append(operands[1])
-        elif op in (ca.OP_FLOOR, ca.OP_CEIL):
-            found.append(ca.sin(ca.pi * operands[0]))
-        elif op == ca.OP_FMOD:
-            found.append(ca.sin(ca.pi * operands[0] / operands[1]))
-        elif op == ca.OP_REMAINDER:
-            found.append(ca.cos(ca.pi * operands[0] / operands[1]))
 
-    rebuilt(expression, note)
-    return [ca.SX(e) for e in found]
+def _on_a_side(op: int, whole: Sequence[ca.SX], parts: Sequence[ca.SX], side: Side) -> ca.SX | None:
+    """What an operation with a kink is on one side of it; None for any other."""
+    if op in (ca.OP_FABS, ca.OP_SIGN):
+        s = side(whole[0])
+        return None if s is None else (2 * s - 1) * (parts[0] if op == ca.OP_FABS else 1)
+    if op in (ca.OP_FMIN, ca.OP_FMAX, ca.OP_LT, ca.OP_LE):
+        s = side(whole[0] - whole[1])
+        if s is None:
+            return None
+        if op in (ca.OP_LT, ca.OP_LE):
+            return 1 - s
+        larger, less = (parts[0], parts[1]) if op == ca.OP_FMAX else (parts[1], parts[0])
+        return s * larger + (1 - s) * less
+    return None
