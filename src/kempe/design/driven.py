@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_matrix
@@ -94,13 +95,13 @@ class _Solved:
         system = posed.system
         rows, columns, values = system.jacobian(posed.x, q, t)
         scaled = values * posed.scale[columns] / posed.row_scale[rows]
-        self.sparse = csc_matrix((scaled, (rows, columns)), shape=(system.m, system.n))
+        self.J: Any = csc_matrix((scaled, (rows, columns)), shape=(system.m, system.n))
         self.large = system.n > DENSE and system.m == system.n
         if self.large:
-            self.lu = splu(self.sparse)
+            self.lu = splu(self.J)
             return
-        J = self.sparse.toarray()
-        rank, _, (U, s, Vt) = constraint_rank(J, np.ones(system.n), np.ones(system.m))
+        self.J = self.J.toarray()
+        rank, _, (U, s, Vt) = constraint_rank(self.J, np.ones(system.n), np.ones(system.m))
         if rank < system.n:
             raise ModelError(
                 f"'{posed.model.name}' is in a singular position at t = {t:.10g}, where its motion has no derivatives "
@@ -113,9 +114,9 @@ class _Solved:
         posed = self.posed
         scaled = change / posed.row_scale
         found = self._solved(scaled)
-        left = scaled - (self.sparse @ found.T).T
+        left = scaled - (self.J @ found.T).T
         found = found + self._solved(left)
-        left = np.abs(scaled - (self.sparse @ found.T).T)
+        left = np.abs(scaled - (self.J @ found.T).T)
         limit = LEFT * (np.abs(scaled).max(axis=1, initial=0.0) + np.abs(found).max(axis=1, initial=0.0) + parts)
         beyond = left.max(axis=1, initial=0.0) > limit
         if beyond.any():
