@@ -1,4 +1,4 @@
-"""Functionals of simulated motions with their gradients, at any design: what sensitivity analysis and optimisers ask."""
+"""Functionals of simulated motions with their gradients, at any design: what sensitivities and optimisers ask for."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ class Evaluator:
         self.run = Differentiated(self.system, task, self._watched, self.parameters)
         #: The last run.
         self.result: Result | None = None
+        #: How the last gradient was found.
+        self.used = ""
         #: What there is to say about derivatives of the last run.
         self.warnings: list[str] = []
 
@@ -87,8 +89,8 @@ class Evaluator:
         if by is None:
             found = [name for name, p in known.items() if p.formula is None]
         else:
-            given = [by] if isinstance(by, str) or hasattr(by, "label") else list(by)
-            found = [getattr(item, "label", item) for item in given]
+            given: list[Any] = [by] if isinstance(by, str) or hasattr(by, "label") else list(by)
+            found = [str(getattr(item, "label", item)) for item in given]
             self.model.parameter_slopes(self.base, found)  # (refuses what is no free choice)
         if not found:
             raise ModelError(f"'{self.model.name}' has no design parameter: m.parameter(...) makes one")
@@ -118,14 +120,14 @@ class Evaluator:
                     raise ModelError(f"{leaf.text}: the run goes from {first:g} to {last:g}")
                 self._fixed[k] = Place(float(at), "start" if at <= first else "end" if at >= last else "within")
 
-    # --- at a design ---------------------------------------------------------------------------------------------------
+    # --- at a design -------------------------------------------------------------------------------------------------
 
     def vector(self, p: Any) -> np.ndarray:
         """All parameters of the model at design values."""
         values = np.asarray(p, dtype=float).ravel()
         if values.shape != (len(self.parameters),):
             raise ModelError(f"a design has {len(self.parameters)} values ({', '.join(self.parameters)})")
-        free = {name: p for name, p in zip(self.model.parameters, self.base, strict=True)}
+        free = dict(zip(self.model.parameters, self.base.tolist(), strict=True))
         chosen = {name: value for name, value in free.items() if self.model.parameters[name].formula is None}
         return self.model.parameter_vector(chosen | dict(zip(self.parameters, values.tolist(), strict=True)))
 
@@ -157,7 +159,9 @@ class Evaluator:
         L, P = len(self.functionals.leaves), len(self.parameters)
         by = self.model.parameter_slopes(self.run.parameters, self.parameters)
         slopes = np.zeros((L, len(self.run.parameters)))
-        if self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= P):
+        direct = self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= P)
+        self.used = "direct" if direct else "adjoint"
+        if direct:
             integrals, points, by_integral, by_point = self.run.direct(places)
             leaves = self._leaves(integrals, points)
             values, explicit = self.functionals.gradients(leaves, slopes, self.run.parameters)
