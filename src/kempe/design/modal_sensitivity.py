@@ -68,6 +68,8 @@ def _standing(model: Model, about: Any, time: float | None, parameters: Mapping[
             about.parameters
         ):
             raise ModelError("this equilibrium was found with other values of the parameters")
+        if time is not None and time != about.time:
+            raise ModelError(f"this equilibrium is one at t = {about.time:g}")
         return about
     options: dict[str, Any] = {"time": time or 0.0, "parameters": parameters}
     if about is None:

@@ -62,6 +62,8 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
     here.lean(dq=q_p)
     here.keep()
     saddle = Saddle(posed, found.time, np.setdiff1d(np.arange(n), held))
+    if found.stiffness == 0.0 and n > DENSE:
+        raise _indifferent(posed, "its softest motion")
     q_p[:, saddle.free], lam_p, unit = _solved(posed, saddle, here, q, lam)
     here.lean(dq=q_p)
     if n <= DENSE and not system.dynamics.loaded:
@@ -119,10 +121,14 @@ def _determined(posed: Posed, saddle: Saddle, K: np.ndarray, at: Look) -> None:
     if s[-1] <= SOFT * max(size, 1e-300):
         weight = np.abs(N @ Vt[-1])
         free = [posed.system.names[saddle.free[k]][0] for k in np.argsort(-weight, kind="stable")[:3]]
-        raise ModelError(
-            f"'{posed.model.name}' rests indifferently: nothing decides {', '.join(free)}, so that its equilibrium has "
-            "no derivatives by parameters; hold a coordinate (hold=...), or add a spring"
-        )
+        raise _indifferent(posed, ", ".join(free))
+
+
+def _indifferent(posed: Posed, what: str) -> ModelError:
+    return ModelError(
+        f"'{posed.model.name}' rests indifferently: nothing decides {what}, so that its equilibrium has no derivatives "
+        "by parameters; hold a coordinate (hold=...), or add a spring"
+    )
 
 
 def _fulfilled(posed: Posed, saddle: Saddle, here: Leaning, q_p: np.ndarray, lam_p: np.ndarray, unit: float) -> None:
