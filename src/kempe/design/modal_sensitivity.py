@@ -16,7 +16,7 @@ from kempe.design.account import Sensitivity
 from kempe.design.chain import Chain, asked_parameters
 from kempe.design.resting import Rest, rest
 from kempe.design.static_account import static_account
-from kempe.design.vibrating import EQUAL, Vibration, damped, pencil, undamped
+from kempe.design.vibrating import Vibration, alike, damped, pencil, undamped
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.model.measures import Definition, written
@@ -200,9 +200,9 @@ class ModalDerivatives:
             make = undamped if kind == "undamped" else damped
             self._kept[kind] = make(self.posed, self._rest, pencil(self.posed, self._rest))
         found = min(self._kept[kind], key=lambda v: abs(v.value - value))
-        if found.gap < EQUAL:
-            alike = [j for j in range(len(self.shapes)) if self._alike(kind, j, value)]
-            listed = " and ".join(map(str, alike)) if len(alike) > 1 else f"{k} and of another motion"
+        if not found.simple:
+            equal = [j for j in range(len(self.shapes)) if self._alike(kind, j, value)]
+            listed = " and ".join(map(str, equal)) if len(equal) > 1 else f"{k} and of another motion"
             raise ModelError(
                 f"the eigenvalues of modes {listed} are equal, and part in another way for each change of the design: "
                 "they have no derivatives"
@@ -212,4 +212,4 @@ class ModalDerivatives:
     def _alike(self, kind: str, j: int, value: complex) -> bool:
         own = [self.shapes.frequencies[j] ** 2] if kind == "undamped" else self.shapes.eigenvalues[j]
         largest = max(abs(v.value) for v in self._kept[kind])
-        return any(abs(v - value) <= 2 * EQUAL * largest for v in own)
+        return any(alike(value, v, largest) for v in own)

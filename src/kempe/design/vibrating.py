@@ -22,8 +22,8 @@ from kempe.analysis.tangents import State, explicit, free_motions, tangents
 from kempe.design.resting import Rest
 from kempe.simulation.posing import Posed
 
-#: Eigenvalues nearer to each other than this share of the largest count as equal.
-EQUAL = 1e-7
+#: Eigenvalues nearer to each other than this share of their size, or that of the largest, count as equal.
+EQUAL, NOISE = 1e-7, 1e-12
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ def pencil(posed: Posed, at_rest: Rest) -> Pencil:
 
 @dataclass(frozen=True)
 class Vibration:
-    """An eigenvalue, its derivatives by parameters, and how near the next one is, as a share of the largest."""
+    """An eigenvalue, its derivatives by parameters, and whether there is no other like it."""
 
     value: complex
     slopes: np.ndarray
-    gap: float
+    simple: bool
 
 
 def undamped(posed: Posed, at_rest: Rest, matrices: Pencil) -> list[Vibration]:
@@ -76,7 +76,7 @@ def undamped(posed: Posed, at_rest: Rest, matrices: Pencil) -> list[Vibration]:
         phi, psi = matrices.N @ right[:, k], matrices.L @ left[:, k].conj()
         change = _changed(posed, at_rest, matrices, phi, psi, (0.0, -value))
         slope = change / (psi @ matrices.M @ phi)
-        found.append(Vibration(complex(value), slope, _gap(values, k)))
+        found.append(Vibration(complex(value), slope, _simple(values, k)))
     return found
 
 
@@ -91,13 +91,18 @@ def damped(posed: Posed, at_rest: Rest, matrices: Pencil) -> list[Vibration]:
         phi, psi = matrices.N @ right[: len(M), k], matrices.L @ left[len(M) :, k].conj()
         change = _changed(posed, at_rest, matrices, phi, psi, (s, s * s))
         slope = -change / (psi @ (2 * s * matrices.M + matrices.C) @ phi)
-        found.append(Vibration(complex(s), slope, _gap(values, k)))
+        found.append(Vibration(complex(s), slope, _simple(values, k)))
     return found
 
 
-def _gap(values: np.ndarray, k: int) -> float:
-    others = np.abs(np.delete(values, k) - values[k])
-    return float(others.min(initial=np.inf) / max(float(np.abs(values).max()), 1e-300))
+def alike(value: complex, other: complex, largest: float) -> bool:
+    """Whether two eigenvalues are the same but for rounding."""
+    return abs(value - other) <= EQUAL * abs(value) + NOISE * largest
+
+
+def _simple(values: np.ndarray, k: int) -> bool:
+    largest = float(np.abs(values).max())
+    return not any(alike(values[k], other, largest) for other in np.delete(values, k))
 
 
 def _changed(
