@@ -189,7 +189,10 @@ class EquilibriumEvaluator(StaticEvaluator):
 
 @explained_methods
 class ModalEvaluator(StaticEvaluator):
-    """Functionals of vibrations about an equilibrium: ``kp.final("mode0.hertz")``; see :func:`modal_sensitivity`."""
+    """Functionals of vibrations about an equilibrium, as ``kp.final("mode0.hertz")``.
+
+    The names are those of :func:`kempe.modal_sensitivity`.
+    """
 
     def __init__(
         self,
