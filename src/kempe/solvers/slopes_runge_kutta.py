@@ -73,7 +73,6 @@ def _stage(eq, wk, s, tape, row, stage):
 @compiled
 def _lean(eq, wk, s, tape, row, stage):
     """Take the side of a kink at which the step begins or ends."""
-    h = tape.t[row, 1] - tape.t[row, 0]
     if stage == 0:
         if at_kink(s, tape.t[row, 0]):
             lean(eq, wk, s, s.leaning)
