@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from designs import Design
 from differences import gradients, scaled
 from smooth_designs import SMOOTH
