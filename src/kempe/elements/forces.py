@@ -16,7 +16,7 @@ from kempe.elements.links import drawn_distance
 from kempe.elements.motions import Law, spline, traced
 from kempe.elements.numbers import Number, evaluate, not_negative, number, shown, unless_zero, vector
 from kempe.elements.parts import Ground, Marker, Point, plain
-from kempe.elements.planar import angle_beyond, relative_angle
+from kempe.elements.planar import angle_beyond, length_of, relative_angle
 from kempe.elements.quantities import Angle, Distance, as_marker, drawn_value
 from kempe.elements.sources import DrawnSource, Source
 from kempe.elements.tables import Table
@@ -316,7 +316,7 @@ class Bushing(Element):
             -k * s - c * x.d(s) for k, c, s in zip(x.stiffnesses, x.dampings, x.moved, strict=True)
         ]
         force = along * x.i.u + across * x.i.n
-        found = {"force": ca.norm_2(force), "force.x": force[0], "force.y": force[1]}
+        found = {"force": length_of(force[0], force[1]), "force.x": force[0], "force.y": force[1]}
         return {**found, "torque": turning[0]} if turning else found
 
     def output_kinds(self) -> Mapping[str, str]:

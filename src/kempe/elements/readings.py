@@ -15,6 +15,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.sparse import csc_matrix
 
 #: How far beyond its data a table may be read all the same, in lengths of it: rounding is no mistake.
 SLACK = 1e-9
@@ -127,6 +128,19 @@ class Staged:
         self._outputs = ca.Function("f", [*inputs, pieces], [ca.densify(ca.SX(e)) for e in outputs])
         self._arguments = ca.Function("f", [*inputs, pieces], [ca.densify(places_of(self.readings))])
         self._levels = max((reading.level for reading in self.readings), default=0)
+        self._slopes: ca.Function | None = None
+        self._stated = inputs, outputs
+
+    def slopes(self, *values: Any) -> csc_matrix:
+        """The derivative of the first output by the first input, for inputs of one column."""
+        if self._slopes is None:
+            inputs, outputs = self._stated
+            derivative = ca.jacobian(ca.SX(outputs[0]), inputs[0], {"allow_reverse": False})
+            self._slopes = ca.Function("f", [*inputs, pieces_of(self.readings)], [derivative])
+        found = self._slopes(*values, self._looked_up(values)[0])
+        pattern = found.sparsity()
+        parts = (np.array(found.nonzeros(), dtype=float), np.array(pattern.row()), np.array(pattern.colind()))
+        return csc_matrix(parts, shape=found.shape)
 
     def __call__(self, *values: Any) -> list[np.ndarray]:
         """The outputs for inputs of one column, or of many."""

@@ -214,8 +214,8 @@ def compile_columns(x: ca.SX, y: ca.SX, direction: ca.SX, derivative: ca.SX, col
 def _function(inputs: list[ca.SX], outputs: list[ca.SX]) -> ca.Function:
     """A CasADi function in which nothing is computed twice."""
     everything = ca.cse(ca.vertcat(*outputs))
-    known = ca.vertcat(*inputs)
-    free = [s.name() for s in ca.symvar(everything) if not ca.depends_on(known, s)]
+    known = {s.element_hash() for s in ca.symvar(ca.vertcat(*inputs))}
+    free = [s.name() for s in ca.symvar(everything) if s.element_hash() not in known]
     if free:
         raise ValueError(f"the expression contains symbols that are not among its inputs: {', '.join(free)}")
     ends = np.cumsum([0, *(y.numel() for y in outputs)]).tolist()

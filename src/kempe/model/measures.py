@@ -79,9 +79,13 @@ def written(
     known: Callable[[str], bool],
     names: Collection[str],
     tables: Sequence[Any] = (),
+    what: str = "",
 ) -> Definition:
-    """A measure given as text; ``known`` says which quantities it may mention, ``names`` what may have been meant."""
-    what, t = f"measure '{name}'", ca.SX.sym("t")
+    """A measure given as text; ``known`` says which quantities it may mention, ``names`` what may have been meant.
+
+    Messages are about ``what``, which is a measure of that name unless said otherwise.
+    """
+    what, t = what or f"measure '{name}'", ca.SX.sym("t")
     nameless = [table for table in tables if not (isinstance(table, Table) and table.name)]
     if nameless:
         raise ModelError(f"{what}: behind an expression stand tables that have a name, not {shown(nameless[0])}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import casadi as ca
@@ -233,6 +233,19 @@ class Model:
         if not derived:
             return np.array([float(values.get(name, p.value)) for name, p in self.parameters.items()])
         return self._derived(values)
+
+    def parameter_slopes(self, vector: np.ndarray, by: Sequence[str]) -> np.ndarray:
+        """How all parameters change with some free ones: those that follow from others do so."""
+        self.check_parameters(by)
+        everything = list(self.parameters.values())
+        free = [p for p in everything if p.formula is None]
+        labels = [p.label for p in free]
+        bound = [name for name in by if name not in labels]
+        if bound:
+            raise ModelError(f"parameter '{bound[0]}' is no free choice: it {self.parameters[bound[0]].follows}")
+        staged = Staged([ca.vertcat(ca.SX(0, 1), *map(ca.SX, free))], [ca.vertcat(*(p.unfolded for p in everything))])
+        numbers = np.array([value for value, p in zip(vector, everything, strict=True) if p.formula is None])
+        return staged.slopes(numbers).toarray()[:, [labels.index(name) for name in by]]
 
     def _derived(self, values: Mapping[str, float]) -> np.ndarray:
         """The values of all parameters where some follow from others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kempe.elements.kinds import COORDINATE, EFFORTS, rate_of
 from kempe.model import Model
 from kempe.results.energy import PARTS
-from kempe.results.reactions import SHAKING
+from kempe.system.derived import SHAKING
 
 #: What the last part of a name says where nothing is declared.
 _CHANNELS = {

@@ -12,9 +12,9 @@ from kempe.api import Equations, Mechanism
 from kempe.errors import KempeError, ModelError
 from kempe.model import files
 from kempe.results.energy import PARTS
-from kempe.results.reactions import derived_names
 from kempe.simulation.methods import METHODS, method_named
 from kempe.system import compiled
+from kempe.system.derived import derived_names
 
 #: Analyses whose results have multipliers, and so reactions.
 LOADED = ("simulate", "inverse_dynamics", "resume", "sweep")

@@ -28,10 +28,13 @@ from kempe.solvers import start as st
 from kempe.solvers.driver import advance, begin, go_on
 from kempe.solvers.frames import put_back
 from kempe.solvers.impact import NEAR, touch_values
+from kempe.solvers.tape import Tape, new_tape
 from kempe.system import System
 
 #: So many events are kept in compiled memory before they are handed over.
 EVENTS = 256
+#: So many rows of a tape are kept in compiled memory before they are handed over.
+TAPE = 2000
 #: Up to so many coordinates full matrices are looked at where a start is not as it should be.
 DENSE = 600
 #: The penalty of a constraint row, in units of the inertia it acts on, where none is given.
@@ -82,14 +85,24 @@ class Machine:
         self.sketch = new_sketch(system)
         self.eq = equations(system, self.integrator.needs, self.sketch.scale, self.sketch.row_scale)
         self.wk = mo.new_work(self.eq, system.template)
-        self.course = co.new_course(self.eq, self.wk, task.grid, EVENTS, system.has_loops)
+        self.course = co.new_course(self.eq, self.wk, task.grid, EVENTS, system.has_loops, self._tape())
         self.start = st.new_start(self.eq)
         self._at_first = self.eq, self.wk, self.course
         self._numbers = self.course.snapshot()
         self._rates = {names[1]: k for k, names in enumerate(system.names)}
         self.redundant: list[int] = []
+        self.held_at_first = np.zeros(0)
         self.first_modes: dict[str, str] = {}
         self.parameters = system.model.parameter_vector(None)
+
+    def _tape(self) -> Tape | None:
+        """What the run is written on, where it is to be differentiated."""
+        if self.task.stops is None:
+            return None
+        hybrids = self.eq.hybrids
+        kept = [np.arange(at, at + 1 + count) for at, count in zip(hybrids.mode_at, hybrids.kept, strict=True)]
+        z_at = np.concatenate([np.zeros(0, np.int64), *kept, hybrids.row_at]).astype(np.int64)
+        return new_tape(self.eq, z_at, np.array(self.task.stops), TAPE, 3 * (self.eq.n + self.eq.m))
 
     # --- the start -------------------------------------------------------------------------------------------------
 
@@ -190,6 +203,8 @@ class Machine:
             nu = self.system.linear(wk.x.copy(), now.q, now.t)[2] / eq.row_scale
             on = self.system.in_force(wk.x)
             raise ModelError(unfollowed(self.system, self.scaled_jacobian() * on[:, None], nu * on, now.t))
+        #: Which of the rows that are not always in force were, for the velocities at the start.
+        self.held_at_first = wk.x[eq.hybrids.row_at].copy()
         if switches:
             mo.first_modes(eq, wk, now)
 

@@ -28,6 +28,8 @@ class Task:
     audit: bool
     start: Pose | None = None
     velocities: dict[str, float] = field(default_factory=dict)
+    #: Where steps have to end, for a run that is written on tape.
+    stops: tuple[float, ...] | None = None
     #: How it was called, but for times and start: a checkpoint keeps this.
     arguments: dict[str, Any] = field(default_factory=dict)
 

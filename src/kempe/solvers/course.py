@@ -24,6 +24,7 @@ from kempe.solvers.channels import Choice, new_choice
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints, Real
 from kempe.solvers.jit import PLAIN, _numbers, compiled
 from kempe.solvers.motion import Equations, State, Work, beside, new_state
+from kempe.solvers.tape import Tape, no_tape
 
 REACHED, PAUSE, FAILED, SINGULAR, RUNAWAY, STIFFNESS, EVENTS_FULL, STOPPED = range(8)
 CHATTERING, RESELECT, UNSETTLED, PASSED, CRAWLS, INADMISSIBLE = range(8, 14)
@@ -89,6 +90,7 @@ class Watch(Frame):
     restitution: Floats  # per constraint row: restitution of the jump, or -1 where it does not jump
     kick: Floats  # per coordinate: impulse of known size
     slack: Floats  # per switch: what its guard may be below zero until it has been clear of it
+    went: Ints  # per switch: 1 where it passed in the last round
     armed: Count  # 1 where rates at the start of the step are not those at the end of the step before
     solved: Count  # 1 where some guard of the present modes depends on multipliers or accelerations
     jumps: Count  # 1 where switches taken at this instant make velocities jump
@@ -184,6 +186,7 @@ class Course(Frame):
     outputs: Outputs
     log: Log
     spots: Spots
+    tape: Tape
     powers: FloatRows  # dissipated and supplied, at the quarters of the last step
     # what the caller decides
     begun: Real  # where the run begins
@@ -275,7 +278,7 @@ def _new_passage(eq: Equations, loops: bool) -> Passage:
     )
 
 
-def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool) -> Course:
+def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool, tape: Tape | None = None) -> Course:
     """Empty memory for a run with room for so many events; ``loops``: constraints can lose rank on the way."""
     n, m, K, G = eq.n, eq.m, len(grid), len(eq.hybrids.owner)
     N = n + m
@@ -303,6 +306,7 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool
             np.zeros(max(m, 1)),
             np.zeros(n),
             np.zeros(G),
+            np.zeros(G, dtype=np.int64),
         ),
         choice=new_choice(eq),
         trail=Trail(samples=np.zeros((5, max(1, followed))), so_far=np.zeros(max(1, followed))),
@@ -325,6 +329,7 @@ def new_course(eq: Equations, wk: Work, grid: np.ndarray, room: int, loops: bool
             followed=np.zeros((room, widest)),
         ),
         spots=Spots(t=np.zeros(SPOTS), q=np.zeros((SPOTS, n)), v=np.zeros((SPOTS, n))),
+        tape=no_tape() if tape is None else tape,
         powers=np.zeros((2, 5)),
     )
 

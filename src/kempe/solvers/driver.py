@@ -23,6 +23,7 @@ from kempe.solvers.course import (
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, Work, consistent, copy_state, powers, solve_state
 from kempe.solvers.output import write_until
+from kempe.solvers.tape import ACROSS, ROOM, STEP, note_step
 from kempe.solvers.vectors import copy
 
 #: A motion faster than this many sizes in a step cannot be followed.
@@ -63,9 +64,18 @@ def _until_parting(eq, wk, course, h):
 
 
 @compiled
+def _next_stop(course):
+    """Where a step has to end: at the end, or before it where a tape wants to."""
+    tape = course.tape
+    while tape.stops[tape.next_stop] <= course.now.t:
+        tape.next_stop += 1
+    return min(course.end, tape.stops[tape.next_stop])
+
+
+@compiled
 def _next_step(eq, wk, course):
-    """The step to try: the proposed or the fixed one, not beyond the end; the last two of equal length."""
-    left = course.end - course.now.t
+    """The step to try: the proposed or the fixed one, not beyond the end or a stop; the last two of equal length."""
+    left = _next_stop(course) - course.now.t
     h = course.fixed if course.fixed > 0.0 else min(course.step, course.largest, course.passage.bound)
     if course.fixed == 0.0:
         tested = eq.hybrids.tested
@@ -139,6 +149,8 @@ def _cross(eq: Equations, wk: Work, course: Course, h: float) -> int:
     if course.audit > 0 and own_work > 0:
         call(course.accumulate_at, eq, wk, course, memory, -1.0)
     _accept(eq, course, t)
+    if course.tape.on > 0:
+        note_step(course, ACROSS)
     if course.audit > 0:
         call(course.accumulate_at, eq, wk, course, memory, 0.0)
     code = _look_back(eq, wk, course)
@@ -153,8 +165,10 @@ def _cross(eq: Equations, wk: Work, course: Course, h: float) -> int:
 def advance(eq: Equations, wk: Work, course: Course) -> int:
     """Integrate until the end, an event that stops, or trouble."""
     memory = course.memory_at
+    tape = course.tape
     while course.now.t < course.end:
         if course.fresh > 0:
+            tape.began = 1
             code = call(course.begin_at, eq, wk, course, memory, 0.0)
             if code != REACHED:
                 return code
@@ -165,7 +179,7 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
                 copy(course.now.al, course.edge_now.al)
             if course.audit > 0 and course.own_work == 0:
                 call(course.accumulate_at, eq, wk, course, memory, -1.0)
-        if course.budget <= 0:
+        if course.budget <= 0 or (tape.on > 0 and tape.count + ROOM > tape.kind.shape[0]):
             return PAUSE
         if course.keep_at != 0 and course.passage.met + 4 > course.passage.met_t.shape[0]:
             return EVENTS_FULL
@@ -179,7 +193,8 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
             if code != REACHED:
                 return code
             h = _next_step(eq, wk, course)
-        t = course.end if h == course.end - course.now.t else course.now.t + h
+        stop = _next_stop(course)
+        t = stop if h == stop - course.now.t else course.now.t + h
         if not t > course.now.t:
             return FAILED
         course.error = 0.0
@@ -213,12 +228,12 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
             _edges(eq, course)
         if course.audit > 0 and course.own_work == 0:
             call(course.accumulate_at, eq, wk, course, memory, 0.0)
-        # (an accepted step: here a gradient notes down its ends)
+        if tape.on > 0:
+            note_step(course, STEP)
         code = _look_back(eq, wk, course)
         if course.keep_at != 0:  # what lay behind a switch has not been met yet
             while passage.met > 0 and passage.met_t[passage.met - 1] > course.now.t:
                 passage.met -= 1
-        # (a switch, where course.fresh is 1: here it notes down both sides of it)
         if code != REACHED:
             return code
         if course.stiff > 15.0:

@@ -239,6 +239,8 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
         course.error = _error(eq, course, memory, h)
         if not course.error <= 1.0:
             return REACHED
+    if course.tape.on > 0:
+        copy(memory.algorithmic, course.tape.more[course.tape.count])
     if course.redundant > 0:
         share(eq, course.beside, course.next, refinements(course))
     if memory.project > 0:

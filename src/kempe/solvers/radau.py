@@ -280,6 +280,10 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
     if not (course.error <= 1.0 or (course.fixed > 0.0 and course.error < np.inf)):
         return REACHED
     _stage(eq, course, memory, h, 2, state)
+    if course.tape.on > 0:
+        for k in range(3):
+            for i in range(eq.n + eq.m):
+                course.tape.more[course.tape.count, k * (eq.n + eq.m) + i] = memory.z[k, i]
     for i in range(eq.n):
         memory.bend[i] = state.al[i]
     # the projection corrects errors of the size of the tolerance; more means that the step went astray

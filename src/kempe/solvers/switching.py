@@ -42,6 +42,7 @@ from kempe.solvers.motion import (
 )
 from kempe.solvers.output import within, write_now, write_until
 from kempe.solvers.program import run
+from kempe.solvers.tape import INSTANT, SETTLED, TAKE, cut_step, note_behind, note_here
 
 #: Guards that reach zero within this fraction of the time (or of the step) switch together.
 TOGETHER = 2e-13
@@ -50,6 +51,8 @@ NEGLIGIBLE = 1e-11
 #: Flights lower than about this share of a gap's size are over where they do not shorten in a steady ratio any more,
 #: within this share of it: there rounding of positions decides.
 FLAT, STEADY = 1e-12, 0.01
+#: So often the end of a step is moved until the guard that ends it is zero there.
+LANDINGS = 5
 #: So many instants of switching without progress are chattering; so often modes may change at one instant.
 CHATTER, ROUNDS = 200, 100
 
@@ -103,6 +106,9 @@ def _meet(eq: Equations, wk: Work, course: Course, theta: float) -> int:
             return FAILED
         copy_state(course.inside, now)
         now.t = at
+    tape = course.tape
+    if tape.on > 0 and course.crossing == 0:
+        at = _land(eq, wk, course, at)
     number = modes_number(eq, wk) % REMEMBERED  # (a contact ends in short steps: what it began with counts then)
     watch.remembered[number] = max(watch.remembered[number], course.step)
     if not consistent(eq, course.beside, now, np.inf, refinements(course)) < np.inf:
@@ -120,15 +126,69 @@ def _meet(eq: Equations, wk: Work, course: Course, theta: float) -> int:
         g, r = watch.near[c], watch.near[G + c]
         if eq.hybrids.solved[c] == 0 and inside_mode(eq, wk, c) and r < 0.0 and g + r * instant <= 0.0:
             watch.taken[c] = 1
+    if tape.on > 0:
+        note_here(wk, course, INSTANT, _deciding(eq, wk, watch))
     return settle(eq, wk, course)
+
+
+@compiled
+def _deciding(eq, wk, watch):
+    """The first of the switches that are due: it says when."""
+    for c in range(watch.taken.shape[0]):
+        if watch.taken[c] > 0 and inside_mode(eq, wk, c):
+            return c
+    return -1
+
+
+@piece
+def _land(eq: Equations, wk: Work, course: Course, at: float) -> float:
+    """A step of the integrator that ends at an instant of switching, in place of the point within a longer one.
+
+    So all of the motion consists of steps, which can be differentiated. The instant is moved until the guard is zero
+    there. Where that cannot be had, the point within stands.
+    """
+    now, before, watch, G = course.now, course.before, course.watch, course.watch.taken.shape[0]
+    c, error = _deciding(eq, wk, watch), course.error
+    found = at
+    course.tape.count -= 1  # (the step at hand is written anew)
+    for _ in range(LANDINGS):
+        if not before.t < found < np.inf:
+            break
+        dissipated, supplied = now.dissipated, now.supplied
+        copy_state(before, now)
+        course.next.t = found
+        course.next.dissipated, course.next.supplied = dissipated, supplied
+        code = call(course.begin_at, eq, wk, course, course.memory_at, 0.0)
+        if code == REACHED:
+            code = call(course.step_at, eq, wk, course, course.memory_at, found - before.t)
+        if code != REACHED or not (course.error <= 1.0 or course.fixed > 0.0):
+            break
+        copy_state(course.next, now)
+        now.t, now.dissipated, now.supplied = found, dissipated, supplied
+        at = found
+        if c < 0 or consistent(eq, course.beside, now, np.inf, refinements(course)) == np.inf:
+            break
+        look_at(eq, wk, course, now)
+        if not watch.near[G + c] < 0.0 or abs(watch.near[c]) <= TOGETHER * abs(watch.near[G + c]) * abs(at):
+            break
+        found = at - watch.near[c] / watch.near[G + c]
+    if now.t != at:
+        copy_state(course.inside, now)
+        now.t = at
+    course.error = error
+    course.tape.count += 1
+    cut_step(course)
+    return at
 
 
 @piece
 def settle(eq: Equations, wk: Work, course: Course) -> int:
     """Take the switches marked in ``course.watch.taken``, then all that are due in the new modes."""
     watch, now = course.watch, course.now
-    stops = 0
+    stops, tape = 0, course.tape
     for _ in range(ROUNDS):
+        if tape.on > 0:
+            note_here(wk, course, TAKE, 0)
         stops = max(stops, _take(eq, wk, course))
         code = _jump(eq, wk, course)
         if code != REACHED:
@@ -136,6 +196,8 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
         if not consistent(eq, course.beside, now, np.inf, refinements(course)) < np.inf:
             return FAILED
         _record(eq, course)
+        if tape.on > 0:
+            note_behind(wk, course)
         if stops >= AT_ITS_END or _due(eq, wk, course) == 0:
             break
         if course.log.count + watch.taken.shape[0] > course.log.t.shape[0]:
@@ -147,6 +209,8 @@ def settle(eq: Equations, wk: Work, course: Course) -> int:
     known = watch.remembered[modes_number(eq, wk) % REMEMBERED]
     course.step = min(known, course.largest) if known > 0.0 else first_step(eq, course, now)
     course.fresh = watch.entered = 1
+    if tape.on > 0:
+        note_here(wk, course, SETTLED, 0)
     if stops > 0:
         write_now(eq, wk, course)
         return STOPPED
@@ -210,6 +274,8 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
     h, watch, now = eq.hybrids, course.watch, course.now
     G, stops = watch.taken.shape[0], 0
     watch.jumps = 0
+    for c in range(G):
+        watch.went[c] = 0
     place(eq, wk, now)
     run(eq.latches, wk.x, wk.y, wk.latches)
     for c in range(G):
@@ -233,6 +299,7 @@ def _take(eq: Equations, wk: Work, course: Course) -> int:
         for k in range(h.kept[e]):
             wk.x[h.mode_at[e] + 1 + k] = wk.latches[h.kept_at[c] + k]
         stops = max(stops, h.stops[c])
+        watch.went[c] = 1
         if h.jumps[c] > 0:
             for k in range(h.impulse_switch.shape[0]):
                 if h.impulse_switch[k] == c:

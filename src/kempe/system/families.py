@@ -186,6 +186,18 @@ class Family:
         return power
 
     @cached_property
+    def energies(self) -> list[ca.SX]:
+        """Kinetic, of gravity, elastic; power dissipated, power supplied."""
+        kinetic = ca.SX(0) if self.kinetic is None else self.kinetic
+        supplied = ca.dot(self.force, self.v) + self._derivative(self.weight + self.potential, self.t)
+        supplied += ca.dot(self.own, self.Phi_t) if self.n_rows else 0.0
+        if self.newtonian and self.kinetic is not None:  # what the varying mass takes is in Q already
+            supplied += ca.jtimes(self.kinetic, self.q, self.v) + self._derivative(self.kinetic, self.t)
+        else:
+            supplied += self.carried
+        return [kinetic, self.weight, self.potential, -ca.dot(self.damping, self.v), supplied]
+
+    @cached_property
     def balance(self) -> ca.SX:
         """f: what must vanish on each coordinate."""
         return self.mass @ self.a + self.centrifugal - self.applied + self.Phi_q.T @ self.own
@@ -319,14 +331,7 @@ class Family:
             changing = ca.jtimes(inert, self.q, self.v) + self._derivative(inert, self.t)  # M' v
             return [self.applied - self.centrifugal + changing + turning]
         if variant == "energy":
-            kinetic = ca.SX(0) if self.kinetic is None else self.kinetic
-            supplied = ca.dot(self.force, self.v) + self._derivative(self.weight + self.potential, self.t)
-            supplied += ca.dot(self.own, self.Phi_t) if self.n_rows else 0.0
-            if self.newtonian and self.kinetic is not None:  # what the varying mass takes is in Q already
-                supplied += ca.jtimes(self.kinetic, self.q, self.v) + self._derivative(self.kinetic, self.t)
-            else:
-                supplied += self.carried
-            return [kinetic, self.weight, self.potential, -ca.dot(self.damping, self.v), supplied]
+            return self.energies
         if variant == "curvature":
             gradient = ca.mtimes(self.Phi_q.T, self.own)
             speed = ca.mtimes(self.Phi_t.T, self.own)
@@ -337,8 +342,7 @@ class Family:
             ]
         if variant == "drift":
             rate = ca.jtimes(self.phi, self.q, self.v) + self.Phi_t
-            second = ca.jtimes(self.phi, self.q, self.a) - self.gamma
-            return [self._derivative(rate, self.q), self._derivative(second, self.q)]
+            return [self._derivative(rate, self.q), self._derivative(self._second, self.q)]
         if variant == "parameter":
             return [self._derivative(self.phi, self.p)]
         if variant == "arguments":
@@ -357,6 +361,44 @@ class Family:
             rows = [[s.latch.get(name, self.z[1 + k]) for k, name in enumerate(self.latches)] for s in self.switches]
             return [_column([self.first_mode, *(value for row in rows for value in row)])]
         raise KeyError(variant)
+
+    @cached_property
+    def _second(self) -> ca.SX:
+        """Phi'' = Phi_q a - gamma."""
+        return ca.jtimes(self.phi, self.q, self.a) - self.gamma
+
+    def _directional(self, name: str) -> list[ca.SX]:
+        """What is differentiated along directions of all inputs."""
+        rate = ca.jtimes(self.phi, self.q, self.v) + self.Phi_t
+        return {
+            "motion": lambda: [self.balance, self._second],
+            "residual": lambda: [self.balance, self.phi],
+            "stages": lambda: [self.balance, rate],
+            "velocity": lambda: [self.phi, rate],
+            "inertia": lambda: [self.mass @ self.a + self.Phi_q.T @ self.own],
+            "guards": lambda: [self.guards],
+            "jumps": lambda: [self.jumps],
+            "latches": lambda: self._expressions("latches"),
+        }[name]()
+
+    def _along(self, name: str) -> Variant:
+        """The derivative of outputs along a direction: of [x, dx], linear in dx."""
+        y = _column(self._directional(name))
+        dx = ca.SX.sym("dx", self.x.numel())
+        return Variant(compile_function(ca.vertcat(self.x, dx), ca.jtimes(y, self.x, dx)), ())
+
+    def _against(self, name: str) -> Variant:
+        """The derivative of weighted outputs by all inputs: of [x, weights].
+
+        Reverse mode multiplies by derivatives of untaken sides; where something is chosen, the Jacobian is written out.
+        """
+        y = _column(self._directional(name))
+        weights = ca.SX.sym("w", y.numel())
+        if _chooses(self.x, y):
+            found = ca.densify(self._derivative(y, self.x).T @ weights)
+        else:
+            found = ca.jtimes(y, self.x, weights, True)
+        return Variant(compile_function(ca.vertcat(self.x, weights), found), ())
 
     def _before_differentiation(self, name: str) -> list[ca.SX]:
         """What is differentiated by the element's numbers."""
@@ -391,7 +433,8 @@ class Family:
         - ``jumps``: per switch the restitution of each row and a generalised impulse;
         - ``touch``: of what touches gap, rate, slip, friction, restitution, law; friction by multipliers;
         - ``followed``: what is followed while it is out of its first mode;
-        - ``latches``: the first mode, and the values to keep.
+        - ``latches``: the first mode, and the values to keep;
+        - ``push:X``, ``pull:X``: derivatives of X along a direction of all inputs, and transposed (``_directional``).
         """
         known = self.__dict__.setdefault("_variants", {})
         if name not in known:
@@ -401,6 +444,10 @@ class Family:
     def _build(self, name: str) -> Variant:
         if name == "tangent" and self._long:
             return self._tangent_by_columns()
+        if name.startswith("push:"):
+            return self._along(name[5:])
+        if name.startswith("pull:"):
+            return self._against(name[5:])
         blocks, values = _stacked(self._expressions(name))
         return Variant(compile_function(self.x, values), tuple(blocks))
 
@@ -423,6 +470,12 @@ class Family:
 
 
 F = TypeVar("F", bound=Family)
+
+
+def _chooses(x: ca.SX, y: ca.SX) -> bool:
+    """Whether an expression takes one side or the other of a condition."""
+    function = ca.Function("f", [x], [y])
+    return any(function.instruction_id(k) == ca.OP_IF_ELSE_ZERO for k in range(function.n_instructions()))
 
 
 def _matrix(rows: Any) -> ca.SX:

@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.sparse import csc_matrix
 
 from kempe.elements import Element, Table, parameters_in
 from kempe.elements.numbers import LARGEST
@@ -23,7 +24,7 @@ from kempe.system.families import Family, Variant, family_with_tables, mathemati
 _INT = np.int64
 _NONE = np.zeros(0)
 #: At least as many as a family has variants.
-VARIANTS = 32
+VARIANTS = 48
 
 
 class Row:
@@ -279,6 +280,17 @@ class System:
             x[self._number_at] = values[:split]
             start[self._start_at] = values[split:]
         return x, start
+
+    def number_slopes(self, parameters: np.ndarray) -> tuple[csc_matrix, csc_matrix]:
+        """How the input vector x and the drawn coordinates change with the parameters."""
+        slopes = self.numbers_of_parameters.slopes(parameters)
+        split, P = len(self._number_at), len(self.parameters)
+        to_x = csc_matrix((np.ones(split), (self._number_at, range(split))), shape=(len(self.template), split))
+        drawn = slopes.shape[0] - split
+        to_start = csc_matrix((np.ones(drawn), (self._start_at, range(drawn))), shape=(self.n, drawn))
+        if P == 0:
+            return csc_matrix((len(self.template), 0)), csc_matrix((self.n, 0))
+        return csc_matrix(to_x @ slopes[:split]), csc_matrix(to_start @ slopes[split:])
 
     def inputs_of(self, designs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same for a table of parameter values, a row per design; and which designs are finite and positive."""

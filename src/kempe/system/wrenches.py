@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements import Body, Carrier, Component, Element, KernelSource, Marker, Part, Point
+from kempe.elements import Body, Carrier, Component, Element, KernelSource, Marker, Part, Point, Table
 from kempe.elements.base import Field, Group
 from kempe.elements.planar import Placed, column, rotate
 from kempe.elements.user import UserElement
@@ -114,17 +114,21 @@ def wrench(replay: Replay, k: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     element = replay.system.elements[k]
     if isinstance(element, UserElement):
         return _of_coordinates(replay, k, touched(element)[name])
-    carriers = list(touched(element))
-    seen = [carriers.index(marker.name) for field in element.fields.values() for marker in _markers(field)]
-    held = replay.system.virtual
+    family, tables = virtual(replay.system, k)
+    values = replay.evaluate(k, family, "wrenches", family.wrenches, tables)
+    at = 3 * list(touched(element)).index(name)
+    return values[:, at : at + 2], values[:, at + 2]
+
+
+def virtual(system: System, k: int) -> tuple[VirtualFamily, list[Table]]:
+    """The equations of element k with virtual displacements, and the tables they read."""
+    element, held = system.elements[k], system.virtual
     if k not in held:
-        structure = element.structure()
+        carriers, structure = list(touched(element)), element.structure()
+        seen = [carriers.index(marker.name) for field in element.fields.values() for marker in _markers(field)]
         shortcut = None if structure is None else (VirtualFamily, structure, tuple(seen))
         held[k] = shared(shortcut, lambda: VirtualFamily(element))
-    family, tables = held[k]
-    values = replay.evaluate(k, family, "wrenches", family.wrenches, tables)  # type: ignore[attr-defined]
-    at = 3 * carriers.index(name)
-    return values[:, at : at + 2], values[:, at + 2]
+    return held[k]  # type: ignore[return-value]
 
 
 def _of_coordinates(replay: Replay, k: int, marker: Marker) -> tuple[np.ndarray, np.ndarray]:

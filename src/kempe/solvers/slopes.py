@@ -1,0 +1,327 @@
+"""What differentiating a run is made of: directions and weights of states, pushed and pulled through its equations.
+
+*Push* takes directions (per design parameter: how the state changes) forward, *pull* takes weights (per functional: how
+it changes with the state) backward. Both end in the matrix that the motion itself ends in, with its factors: as it is
+for directions, transposed for weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kempe.kernels.call import call_kernel
+from kempe.solvers import quasi_definite as qd
+from kempe.solvers.directions import Directions, pull, push
+from kempe.solvers.frames import Count, FloatBlocks, FloatRows, Floats, Frame
+from kempe.solvers.gauge import Gauge
+from kempe.solvers.jit import compiled, piece
+from kempe.solvers.motion import (
+    Equations,
+    State,
+    Work,
+    accelerations,
+    evaluate,
+    explicit_at,
+    explicit_values,
+    factor,
+    new_state,
+    place_all,
+)
+from kempe.solvers.vectors import copy
+
+#: Stages that are kept of a step at most, and its end.
+KEPT_STAGES = 13
+
+
+class Slopes(Frame):
+    """Directions, weights, and the memory to push and pull them."""
+
+    motion: Directions  # f, Phi''
+    residual: Directions  # f, Phi
+    stages: Directions  # f, Phi'
+    velocity: Directions  # Phi, Phi'
+    inertia: Directions  # M a + Phi_q^T lambda
+    guards: Directions
+    jumps: Directions
+    latches: Directions
+    integrand: Gauge
+    point: Gauge
+    parameters: Floats  # the design parameters
+    # per direction
+    dx: FloatRows  # like x: numbers and kept values stay, the rest is put in
+    dp: FloatRows  # of the design parameters
+    dq: FloatRows
+    dv: FloatRows
+    dal: FloatRows
+    dg: FloatRows  # of accelerations of the algorithm
+    dintegral: FloatRows
+    dpoint: FloatRows
+    # per weight
+    xbar: FloatRows
+    pbar: FloatRows
+    qbar: FloatRows
+    vbar: FloatRows
+    albar: FloatRows
+    gbar: FloatRows
+    seed: FloatRows  # of the integrals
+    point_seed: FloatRows
+    integral: Floats  # values of integrals so far
+    # stages of a step: states, factors, and their directions or weights
+    at: State
+    q: FloatRows
+    v: FloatRows
+    al: FloatRows
+    lu: FloatRows
+    values: FloatRows
+    first: FloatBlocks  # per direction or weight and stage: of the velocity, as a rate of positions
+    second: FloatBlocks  # of the acceleration and multipliers
+    # scratch
+    out: Floats
+    rhs: Floats
+    solution: Floats
+    correction: Floats
+    remainder: Floats
+    sweep: Floats
+    one: Floats
+    two: Floats
+    three: Floats
+    nothing: Floats
+    sweeps: Count  # how often solutions are refined
+    carried: Count  # 1 where accelerations are part of the state
+
+
+@compiled
+def put_direction(layout, dq, dv, dal, n, dt, dx):
+    """Put the direction of a state into dx."""
+    q_from, q_to, v_to, a_to, t_to = layout.q_from, layout.q_to, layout.v_to, layout.a_to, layout.t_to
+    for k in range(q_from.shape[0]):
+        i = q_from[k]
+        dx[q_to[k]] = dq[i]
+        dx[v_to[k]] = dv[i]
+        dx[a_to[k]] = dal[i]
+    for k in range(t_to.shape[0]):
+        dx[t_to[k]] = dt
+    lam_from, lam_to = layout.lam_from, layout.lam_to
+    for k in range(lam_from.shape[0]):
+        dx[lam_to[k]] = dal[n + lam_from[k]]
+
+
+@compiled
+def collect(layout, xbar, qbar, vbar, albar, n):
+    """Add the weights of a state, taken out of xbar; that of the time is returned."""
+    q_from, q_to, v_to, a_to, t_to = layout.q_from, layout.q_to, layout.v_to, layout.a_to, layout.t_to
+    for k in range(q_from.shape[0]):
+        i = q_from[k]
+        qbar[i] += xbar[q_to[k]]
+        vbar[i] += xbar[v_to[k]]
+        albar[i] += xbar[a_to[k]]
+        xbar[q_to[k]] = xbar[v_to[k]] = xbar[a_to[k]] = 0.0
+    lam_from, lam_to = layout.lam_from, layout.lam_to
+    for k in range(lam_from.shape[0]):
+        albar[n + lam_from[k]] += xbar[lam_to[k]]
+        xbar[lam_to[k]] = 0.0
+    tbar = 0.0
+    for k in range(t_to.shape[0]):
+        tbar += xbar[t_to[k]]
+        xbar[t_to[k]] = 0.0
+    return tbar
+
+
+@compiled
+def zero(a):
+    """A = 0."""
+    for i in range(a.shape[0]):
+        a[i] = 0.0
+
+
+@compiled
+def add_scaled(a, factor, b):
+    """A += factor b."""
+    for i in range(a.shape[0]):
+        a[i] += factor * b[i]
+
+
+@compiled
+def solve_along(eq, s, lu, values):
+    """Solve for ``s.rhs`` with factors and the true matrix, into ``s.solution``."""
+    N = eq.n + eq.m
+    qd.solve(eq.plan, lu, s.rhs, s.solution, s.sweep)
+    for _ in range(s.sweeps):
+        for i in range(N):
+            s.remainder[i] = s.rhs[i]
+        qd.subtract_product(eq.plan, values, s.solution, s.remainder)
+        qd.solve(eq.plan, lu, s.remainder, s.correction, s.sweep)
+        if not _adds(eq, s):
+            break
+
+
+@compiled
+def solve_against(eq, s, lu, values):
+    """The same with the transposed matrix."""
+    N, plan = eq.n + eq.m, eq.plan
+    row, column, place = plan.e_row, plan.e_column, plan.e_place
+    qd.solve_transposed(plan, lu, s.rhs, s.solution, s.sweep)
+    for _ in range(s.sweeps):
+        for i in range(N):
+            s.remainder[i] = s.rhs[i]
+        for k in range(row.shape[0]):
+            s.remainder[column[k]] -= values[place[k]] * s.solution[row[k]]
+        qd.solve_transposed(plan, lu, s.remainder, s.correction, s.sweep)
+        if not _adds(eq, s):
+            break
+
+
+@compiled
+def _adds(eq, s):
+    """Add a correction; whether another one may be worth it."""
+    change, size = 0.0, 0.0
+    for i in range(eq.n + eq.m):
+        change = max(change, abs(s.correction[i]))
+        s.solution[i] += s.correction[i]
+        size = max(size, abs(s.solution[i]))
+    return change > 1e-14 * size
+
+
+@piece
+def solve_stage(eq: Equations, wk: Work, s: Slopes, state: State, k: int) -> int:
+    """Accelerations of a state, and the factors of its matrix as those of stage k; 0 where that failed."""
+    if evaluate(eq, wk, state) == 0 or not accelerations(eq, wk, state, 0.0, 1.0, s.sweeps) < np.inf:
+        return 0
+    if eq.loaded > 0:  # at the multipliers found at last
+        explicit_at(eq, wk, state)
+        if factor(eq, wk) == 0:
+            return 0
+    copy(wk.lu, s.lu[k])
+    values = explicit_values(eq, wk)
+    for i in range(s.values.shape[1]):
+        s.values[k, i] = values[i]
+    place_all(eq, wk, state)
+    return 1
+
+
+@compiled
+def push_accelerations(eq, wk, s, k, d, dq, dv, dt, dal):
+    """How accelerations and multipliers of stage k, which is in the inputs, change along direction d."""
+    put_direction(eq.layout, dq, dv, s.nothing, eq.n, dt, s.dx[d])
+    push(s.motion, wk.x, s.dx[d], s.out)
+    for i in range(eq.n + eq.m):
+        s.rhs[i] = -s.out[i]
+    solve_along(eq, s, s.lu[k], s.values[k])
+    for i in range(eq.n + eq.m):
+        dal[i] = s.solution[i]
+
+
+@compiled
+def pull_accelerations(eq, wk, s, k, f, albar, qbar, vbar):
+    """Weights of accelerations and multipliers of stage k, which is in the inputs, as weights of q and v, added.
+
+    Returns the weight of the time.
+    """
+    copy(albar, s.rhs)
+    solve_against(eq, s, s.lu[k], s.values[k])
+    for i in range(eq.n + eq.m):
+        s.out[i] = -s.solution[i]
+    pull(s.motion, wk.x, s.out, s.xbar[f])
+    return collect(eq.layout, s.xbar[f], qbar, vbar, s.remainder, eq.n)  # (what is left of a and lambda is in K)
+
+
+@compiled
+def gather(g, n, x, q, v, al, t, parameters, at):
+    """Inputs of a gauge from all there is, from ``at`` on."""
+    X, N = x.shape[0], al.shape[0]
+    for k in range(g.place.shape[0]):
+        i = g.place[k]
+        if i < X:
+            value = x[i]
+        elif i < X + n:
+            value = q[i - X]
+        elif i < X + 2 * n:
+            value = v[i - X - n]
+        elif i < X + 2 * n + N:
+            value = al[i - X - 2 * n]
+        elif i == X + 2 * n + N:
+            value = t
+        else:
+            value = parameters[i - X - 2 * n - N - 1]
+        g.inputs[at + k] = value
+
+
+@compiled
+def read_gauge(g, wk, s, state):
+    """The values of a gauge at a state that is in the inputs, into its outputs."""
+    gather(g, state.q.shape[0], wk.x, state.q, state.v, state.al, state.t, s.parameters, 0)
+    call_kernel(g.kernels.address_of[g.value], g.inputs, 0, g.outputs, 0)
+
+
+@compiled
+def push_gauge(g, wk, s, state, d, dq, dv, dal, n, dt, layout):
+    """How the values of a gauge change along a direction, into its outputs."""
+    put_direction(layout, dq, dv, dal, n, dt, s.dx[d])
+    gather(g, state.q.shape[0], wk.x, state.q, state.v, state.al, state.t, s.parameters, 0)
+    gather(g, n, s.dx[d], dq, dv, dal, dt, s.dp[d], g.place.shape[0])
+    call_kernel(g.kernels.address_of[g.push], g.inputs, 0, g.outputs, 0)
+
+
+@compiled
+def pull_gauge(g, wk, s, state, f, weights, factor, qbar, vbar, albar):
+    """Weights of a gauge's values as weights of the state, added."""
+    W, X, n, N = g.place.shape[0], wk.x.shape[0], state.q.shape[0], state.al.shape[0]
+    gather(g, state.q.shape[0], wk.x, state.q, state.v, state.al, state.t, s.parameters, 0)
+    for k in range(g.size):
+        g.inputs[W + k] = factor * weights[k]
+    call_kernel(g.kernels.address_of[g.pull], g.inputs, 0, g.outputs, 0)
+    for k in range(W):
+        i, value = g.place[k], g.outputs[k]
+        if i < X:
+            s.xbar[f, i] += value
+        elif i < X + n:
+            qbar[i - X] += value
+        elif i < X + 2 * n:
+            vbar[i - X - n] += value
+        elif i < X + 2 * n + N:
+            albar[i - X - 2 * n] += value
+        elif i > X + 2 * n + N:
+            s.pbar[f, i - X - 2 * n - N - 1] += value
+
+
+def new_slopes(
+    eq: Equations,
+    x: np.ndarray,
+    directions: dict[str, Directions],
+    integrand: Gauge,
+    point: Gauge,
+    parameters: np.ndarray,
+    count: int,
+    weights: int,
+    sweeps: int,
+) -> Slopes:
+    """Memory for so many directions, or weights."""
+    n, N, X, P = eq.n, eq.n + eq.m, len(x), len(parameters)
+    widest = max(N, 2 * eq.m, n, *(d.size for d in directions.values()))
+    size = eq.plan.size_values
+    most = max(count, weights, 1)
+    return Slopes(
+        **directions,
+        integrand=integrand,
+        point=point,
+        parameters=parameters,
+        **{name: np.zeros((count, size_)) for name, size_ in (("dx", X), ("dp", P), ("dq", n), ("dv", n), ("dal", N))},
+        dg=np.zeros((count, n)),
+        dintegral=np.zeros((count, integrand.size)),
+        dpoint=np.zeros((count, point.size)),
+        **{name: np.zeros((weights, s)) for name, s in (("xbar", X), ("pbar", P), ("qbar", n), ("vbar", n))},
+        albar=np.zeros((weights, N)),
+        gbar=np.zeros((weights, n)),
+        seed=np.zeros((weights, integrand.size)),
+        point_seed=np.zeros((weights, point.size)),
+        integral=np.zeros(integrand.size),
+        at=new_state(n, eq.m),
+        **{name: np.zeros((KEPT_STAGES, s)) for name, s in (("q", n), ("v", n), ("al", N), ("values", size))},
+        lu=np.zeros((KEPT_STAGES, qd.size(eq.plan))),
+        first=np.zeros((most, KEPT_STAGES, n)),
+        second=np.zeros((most, KEPT_STAGES, N)),
+        out=np.zeros(widest),
+        **{name: np.zeros(N) for name in ("rhs", "solution", "correction", "remainder", "sweep")},
+        **{name: np.zeros(N) for name in ("one", "two", "three", "nothing")},
+        sweeps=sweeps,
+    )

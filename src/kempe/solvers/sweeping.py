@@ -1,0 +1,65 @@
+"""The two sweeps over a tape: directions forward, weights backward, row by row."""
+
+from __future__ import annotations
+
+from kempe.solvers import slopes_runge_kutta as rk
+from kempe.solvers.jit import piece
+from kempe.solvers.motion import Equations, State, Work
+from kempe.solvers.slopes import (
+    Slopes,
+    collect,
+    pull_accelerations,
+    pull_gauge,
+    push_accelerations,
+    push_gauge,
+    read_gauge,
+    solve_stage,
+    zero,
+)
+from kempe.solvers.tape import STEP, Tape
+from kempe.solvers.vectors import copy
+
+
+@piece
+def push_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: int) -> int:
+    """Push directions through rows first..last - 1; the row that failed, or last."""
+    for row in range(first, last):
+        if tape.kind[row] == STEP and rk.push_step(eq, wk, s, tape, row) == 0:
+            return row
+    return last
+
+
+@piece
+def pull_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: int) -> int:
+    """Pull weights through rows last - 1..first; the row that failed, or first - 1."""
+    for row in range(last - 1, first - 1, -1):
+        if tape.kind[row] == STEP and rk.pull_step(eq, wk, s, tape, row) == 0:
+            return row
+    return first - 1
+
+
+@piece
+def push_point(eq: Equations, wk: Work, s: Slopes, state: State) -> int:
+    """Values of the point gauge at a state, into its outputs, and how they change along every direction."""
+    if solve_stage(eq, wk, s, state, 0) == 0:
+        return 0
+    for d in range(s.dq.shape[0]):
+        push_accelerations(eq, wk, s, 0, d, s.dq[d], s.dv[d], 0.0, s.dal[d])
+        push_gauge(s.point, wk, s, state, d, s.dq[d], s.dv[d], s.dal[d], eq.n, 0.0, eq.layout)
+        copy(s.point.outputs, s.dpoint[d])
+    read_gauge(s.point, wk, s, state)
+    return 1
+
+
+@piece
+def pull_point(eq: Equations, wk: Work, s: Slopes, state: State) -> int:
+    """Weights of the point gauge's values (``s.point_seed``) at a state, added to those of the state."""
+    if solve_stage(eq, wk, s, state, 0) == 0:
+        return 0
+    albar = s.three
+    for f in range(s.qbar.shape[0]):
+        zero(albar)
+        pull_gauge(s.point, wk, s, state, f, s.point_seed[f], 1.0, s.qbar[f], s.vbar[f], albar)
+        collect(eq.layout, s.xbar[f], s.qbar[f], s.vbar[f], albar, eq.n)
+        pull_accelerations(eq, wk, s, 0, f, albar, s.qbar[f], s.vbar[f])
+    return 1
