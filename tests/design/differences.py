@@ -18,6 +18,7 @@ POINTS = 12
 """In a panel."""
 SHARES = (1e-2, 1e-3, 1e-4)
 """First steps of differences, in shares of a parameter; the best one counts."""
+ENOUGH = 1e-10
 TIGHT = 1e-12
 NODES = chebyshev.chebpts1(POINTS)
 VANDERMONDE = np.linalg.inv(chebyshev.chebvander(NODES, POINTS - 1))
@@ -128,24 +129,44 @@ def extrapolated(
     return best, off
 
 
-def gradients(design: Design, tolerance: float = TIGHT) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def slopes(f: Callable[[float], np.ndarray], size: float) -> tuple[np.ndarray, np.ndarray]:
+    """The derivatives of f at 0 and what they may be off, by the first steps that suit each best."""
+    best, off = extrapolated(f, SHARES[0] * size)
+    for share in SHARES[1:]:
+        if (off <= ENOUGH * np.abs(best)).all():
+            break
+        more, error = extrapolated(f, share * size)
+        best, off = np.where(error < off, more, best), np.minimum(error, off)
+    return best, off
+
+
+def values(design: Design, changed: Mapping[str, float], tolerance: float = TIGHT) -> np.ndarray:
+    """All that is asked of a design, some of its parameters changed."""
+    motion = Motion(design, {**design.parameters, **changed}, tolerance)
+    return np.array([motion.value(asked) for asked in design.asked])
+
+
+def gradients(design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values (F,), gradients (F, P) and what the gradients may be off (F, P)."""
+    columns = [
+        slopes(lambda d, n=name, p=p: values(design, {n: p + d}), abs(p) or 1.0)
+        for name, p in design.parameters.items()
+    ]
+    return values(design, {}), np.column_stack([c for c, _ in columns]), np.column_stack([e for _, e in columns])
+
+
+def directional(design: Design, along: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, their derivatives in one direction of the parameters, and what those may be off."""
     at = design.parameters
 
-    def values(changed: Mapping[str, float]) -> np.ndarray:
-        motion = Motion(design, {**at, **changed}, tolerance)
-        return np.array([motion.value(asked) for asked in design.asked])
+    def moved(d: float) -> np.ndarray:
+        return values(design, {name: p + d * a for (name, p), a in zip(at.items(), along, strict=True)})
 
-    columns = []
-    for name, p in at.items():
-        found = [extrapolated(lambda d, n=name, p=p: values({n: p + d}), share * (abs(p) or 1.0)) for share in SHARES]
-        slopes, errors = (np.array(part) for part in zip(*found, strict=True))
-        best = errors.argmin(axis=0)[None]
-        columns.append((np.take_along_axis(slopes, best, 0)[0], np.take_along_axis(errors, best, 0)[0]))
-    return values({}), np.column_stack([c for c, _ in columns]), np.column_stack([e for _, e in columns])
+    return values(design, {}), *slopes(moved, 1.0)
 
 
 def scaled(differences: np.ndarray, gradient: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     """Differences of gradients (F, P) in shares of a functional's largest change by a share of a parameter."""
     size = np.where(parameters == 0.0, 1.0, np.abs(parameters))
-    return np.abs(differences) * size / np.abs(gradient * size).max(axis=1, keepdims=True)
+    largest = np.abs(gradient * size).max(axis=1, keepdims=True)
+    return np.abs(differences) * size / np.where(largest == 0.0, 1.0, largest)

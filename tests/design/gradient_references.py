@@ -1,24 +1,30 @@
-"""Gradients of all designs by differences, kept in ``gradient_references.json``.
+"""Gradients of all designs by differences, kept in ``gradient_references.json`` and ``random_references.json``.
 
-``python tests/design/gradient_references.py`` makes it anew, a name behind it one entry.
+``python tests/design/gradient_references.py [NAME...]`` makes the first anew, ``... random [SEED...]`` the second, with
+``tests/references`` and ``tests/nonsmooth`` on the path.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from designs import Design
-from differences import gradients, scaled
+from differences import directional, gradients, scaled
+from random_designs import FIRST_IMPACT, FIRST_RUBBING, direction, random_design
 from smooth_designs import SMOOTH
 from switching_designs import SWITCHING
 
+import kempe as kp
+
 FILE = Path(__file__).with_name("gradient_references.json")
+RANDOM_FILE = Path(__file__).with_name("random_references.json")
 DESIGNS: dict[str, Callable[[], Design]] = {build.__name__: build for build in (*SMOOTH, *SWITCHING)}
+SEEDS = (*range(140), *range(FIRST_RUBBING, FIRST_RUBBING + 30), *range(FIRST_IMPACT, FIRST_IMPACT + 30))
 
 
 @dataclass(frozen=True)
@@ -42,10 +48,29 @@ def computed(design: Design) -> Reference:
     return Reference(values, slopes, float(scaled(errors, slopes, np.array([*design.parameters.values()])).max()))
 
 
-def main() -> None:
-    """Compute all, or those that are named, and keep them."""
+@dataclass(frozen=True)
+class Along:
+    """Values (F,), their derivatives in the direction of a seed, and what those may be off."""
+
+    values: np.ndarray
+    slopes: np.ndarray
+    off: np.ndarray
+
+
+def random_reference(seed: int) -> Along:
+    """What is kept for a random design."""
+    return Along(*(np.array(part) for part in json.loads(RANDOM_FILE.read_text())[str(seed)]))
+
+
+def size_of(values: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """What a derivative by shares of parameters is compared with: itself, or the value if that is more."""
+    return np.maximum(np.maximum(np.abs(values), np.abs(slopes)), 1e-300)
+
+
+def main(names: list[str]) -> None:
+    """Compute all references, or those that are named, and keep them."""
     kept = json.loads(FILE.read_text()) if FILE.exists() else {}
-    for name in sys.argv[1:] or DESIGNS:
+    for name in names or DESIGNS:
         design = DESIGNS[name]()
         found = computed(design)
         kept[name] = {
@@ -55,9 +80,27 @@ def main() -> None:
             "gradients": found.gradients.tolist(),
             "off": found.off,
         }
-        print(f"{name}: known to {found.off:.0e}")
+        print(f"{name}: known to {found.off:.0e}", flush=True)
     FILE.write_text(json.dumps({name: kept[name] for name in DESIGNS}, indent=1) + "\n")
 
 
+def random_main(seeds: Sequence[int]) -> None:
+    """Compute those of random designs, and keep them."""
+    kept = json.loads(RANDOM_FILE.read_text()) if RANDOM_FILE.exists() else {}
+    for seed in seeds or [seed for seed in SEEDS if str(seed) not in kept]:
+        try:
+            design = random_design(seed)
+            found = directional(design, direction(seed, len(design.parameters)))
+        except kp.KempeError as error:
+            print(f"{seed}: {error}", flush=True)
+            continue
+        kept[str(seed)] = [part.tolist() for part in found]
+        print(f"{seed}: known to {(found[2] / size_of(*found[:2])).max():.0e}", flush=True)
+        RANDOM_FILE.write_text(json.dumps(kept) + "\n")
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["random"]:
+        random_main([int(seed) for seed in sys.argv[2:]])
+    else:
+        main(sys.argv[1:])

@@ -1,8 +1,9 @@
 """Random mechanisms with random design parameters, each by its seed.
 
 Seeds below ``FIRST_RUBBING`` draw those of ``tests/references`` (springs, drivers, soft stops, in units of any size),
-seeds below ``FIRST_IMPACT`` those of ``tests/nonsmooth`` that rub, and from there on those that collide. Every parameter is
-one as drawn: a share of a number, or a place in units of the size of the mechanism.
+seeds below ``FIRST_IMPACT`` those of ``tests/nonsmooth`` that rub, and from there on those that collide. Every
+parameter is one as drawn: a share of a number, or a place in units of the size of the mechanism. Where there are
+joints, one velocity at most is given: more of them would have to fit joints that move with the parameters.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import numpy as np
 import random_touching
 import touching_plans
 from designs import Asked, Design
+from planar import HOLD
+from plans import Link
 
 import kempe as kp
 
@@ -30,7 +33,7 @@ SHARE, SHARE_OF_SWITCHING = 0.35, 0.6
 #: Numbers of parts and elements that may be parameters, and places that may.
 NUMBERS = {
     "mass", "inertia", "stiffness", "length", "damping", "force", "angle", "torque", "c", "k", "limit", "radius",
-    "speed", "amplitude", "restitution", "normal", "kinetic", "static",
+    "speed", "amplitude", "restitution", "normal",
 }  # fmt: skip
 PLACES = {"at", "a", "b"}
 Site = tuple[int, tuple[str, ...], int]
@@ -53,7 +56,9 @@ def _sites(plan: Any, places: bool) -> Iterator[Site]:
             elif name == "force" and isinstance(value, tuple):
                 yield from ((k, (name,), c) for c in (0, 1) if value[c])
             elif name == "friction" and value is not None:
-                yield from ((k, (name, inner), 0) for inner in ("kinetic", "static"))
+                yield k, (name, "kinetic"), 0
+                if value.static > 1.04 * value.kinetic:
+                    yield k, (name, "static"), 0
             elif places and name in PLACES and kind in ("Joint", "Spring", "Body"):
                 yield from ((k, (name,), c) for c in (0, 1))
 
@@ -68,6 +73,8 @@ def _varied(item: Any, fields: tuple[str, ...], component: int, p: Any, size: fl
         changed = list(value)
         changed[component] = value[component] * p if name == "force" else value[component] + 0.2 * size * (p - 1)
         return replace(item, **{name: tuple(changed)})
+    if name == "kinetic":  # the static coefficient follows it
+        return replace(item, kinetic=item.kinetic * p, static=item.static * p)
     return replace(item, **{name: value * p})
 
 
@@ -102,12 +109,30 @@ def _asked(design: Design, names: list[tuple[str, str]], rng: np.random.Generato
     return tuple(asked)
 
 
+def _velocities(plan: Any, given: dict[str, float], rng: np.random.Generator) -> dict[str, float]:
+    """What of the start velocities of a plan is given: all of bodies that fly, one of a linkage that nobody drives."""
+    kinds = {type(item).__name__ for item in plan.elements}
+    if not kinds & {"Joint", "Link", "Slider", "Gear", "Rack"} and "Bar" not in {
+        type(p).__name__ for p in _items(plan)
+    }:
+        return given
+    moving = [name for name, v in given.items() if abs(v) > 1e-2 * max(map(abs, given.values()))]
+    driven = kinds & {"Driver", "Slider", "Motor"} or any(isinstance(e, Link) and e.law != HOLD for e in plan.elements)
+    return {} if driven or not moving else {(name := str(rng.choice(moving))): given[name]}
+
+
+def direction(seed: int, count: int) -> np.ndarray:
+    """In which a design is changed."""
+    return np.random.default_rng([seed, 1]).uniform(-1.0, 1.0, count)
+
+
 def random_design(seed: int) -> Design:
     """The design of a seed."""
     rng = np.random.default_rng(seed)
     if seed < FIRST_RUBBING:
         plan, reference = drawing.draw(seed)
-        sites, size = list(_sites(plan, places=True)), reference.size
+        loose = reference.rank == reference.m  # constraints that say things twice fit as drawn only
+        sites, size = list(_sites(plan, places=loose)), reference.size
         velocities, pairs = plan.velocities, [(q, v) for q, v, _, _ in reference.observed]
     else:
         plan = random_touching.draw(seed - FIRST_RUBBING)
@@ -118,5 +143,6 @@ def random_design(seed: int) -> Design:
     chosen = [sites[k] for k in rng.permutation(len(sites))[:MOST]]
     build = building.mechanism if seed < FIRST_RUBBING else touching_plans.mechanism
     share = SHARE if seed < FIRST_RUBBING else SHARE_OF_SWITCHING
-    design = Design(build(plan, _Varied(chosen, size)), share * plan.end, (), {"velocities": velocities})
+    options = {"velocities": _velocities(plan, velocities, rng)}
+    design = Design(build(plan, _Varied(chosen, size)), share * plan.end, (), options)
     return replace(design, asked=_asked(design, pairs, rng))

@@ -21,7 +21,6 @@ def _rod(m: kp.Mechanism, name: str, mass, i, j) -> kp.elements.Body:
 def dads() -> Design:
     """The slider-crank of the DADS report: the start moves with the length of the coupler."""
     m = slider_crank()
-    m.parameter("b4", 14.5)
     asked = (
         ("violation", "b1 * (spring.length - 15.68)**2 / b4 - 1", 0.0),
         ("final", "crank.omega"),
@@ -32,10 +31,11 @@ def dads() -> Design:
 
 
 def four_bar() -> Design:
-    """A four-bar with spring and damper under gravity, drawn so that it is assembled from lengths."""
+    """A four-bar with spring and damper under gravity; a coupler that is longer than drawn moves its assembly."""
     m = kp.Mechanism("four-bar")
     g, k, c = m.parameter("g", GRAVITY), m.parameter("k", 60.0), m.parameter("c", 0.8)
     crank, density, free = m.parameter("crank", 0.3), m.parameter("density", 2.0), m.parameter("free", 0.5)
+    stretch = m.parameter("stretch", 0.02)
     m.gravity = (0, -g)
     O, A, B, C = (0.0, 0.0), (0.05, crank), (0.75, 0.6), (0.8, 0.0)
     links = [(O, A), (A, B), (C, B)]
@@ -44,7 +44,8 @@ def four_bar() -> Design:
         bodies.append(_rod(m, name, density * kp.sqrt((i[0] - j[0]) ** 2 + (i[1] - j[1]) ** 2), i, j))
     m.revolute("O", m.ground, bodies[0], at=O)
     m.revolute("A", bodies[0], bodies[1], at=A)
-    m.revolute("B", bodies[1], bodies[2], at=B)
+    half, upper = (kp.sqrt((i[0] - j[0]) ** 2 + (i[1] - j[1]) ** 2) / 2 for i, j in links[1:])
+    m.revolute("B", bodies[1], bodies[2], on_i=(half + stretch, 0.0), on_j=(upper, 0.0))
     m.revolute("C", m.ground, bodies[2], at=C)
     m.spring("spring", m.ground, bodies[1], on_i=(0.2, 1.0), stiffness=k, length=free, damping=c)
     asked = (
@@ -157,7 +158,7 @@ def user_elements() -> Design:
     side = m.parameter("side", 0.7)
     bead = m.body("bead", mass, 0.01, at=(side, bend * side**2))
     m.constraint("wire", lambda b: [b.y - bend * b.x**2, b.angle], bead, rows=["on", "upright"])
-    m.user_force("air", lambda b: (-drag * b.vx * kp.sqrt(b.vx**2 + b.vy**2), 0.0, 0.0), bead)
+    m.user_force("air", lambda b: (-drag * b.vx * (1 + b.vx**2 + b.vy**2), 0.0, 0.0), bead)
     asked = (
         ("integral", "bead.x**2"),
         ("final", "bead.vx"),
@@ -258,16 +259,17 @@ def cam() -> Design:
 
 
 def lugre() -> Design:
-    """A block on a shaking table, held by bristles."""
+    """A block that bristles slow down on a table that runs below it; it never moves as fast as the table."""
     m = kp.Mechanism("bristles", gravity=(0, -GRAVITY))
     mass, mu, sigma = m.parameter("mass", 1.0), m.parameter("mu", 0.15), m.parameter("sigma", 4e3)
-    k, shaken = m.parameter("k", 40.0), m.parameter("shaken", 1.0)
+    k, shaken, speed = m.parameter("k", 40.0), m.parameter("shaken", 1.0), m.parameter("speed", 2.5)
     block = m.body("block", mass, 0.01, at=(0, 0))
-    law = kp.LuGre(mu, 0.25, 0.05, sigma, damping=30.0, viscous=0.2)
-    m.translational("guide", m.ground, block, axis=(1, 0), at=(0, 0), friction=law)
+    guide = m.translational("guide", m.ground, block, axis=(1, 0), at=(0, 0))
+    law = kp.LuGre(mu, 0.25, 0.3, sigma, damping=30.0, viscous=0.2)
+    m.friction("table", block.x, friction=law, normal=guide, speed=speed)
     m.spring("spring", m.ground, block, on_i=(-0.5, 0), stiffness=k)
-    m.force("shake", block, (lambda t: 4 * shaken * kp.sin(7 * t), 0))
-    asked = (("integral", "block.vx**2"), ("final", "block.x"), ("final", "guide.friction"))
+    m.force("shake", block, (lambda t: 2 * shaken * kp.sin(7 * t), 0))
+    asked = (("integral", "block.vx**2"), ("final", "block.x"), ("final", "table.friction"))
     return Design(m, 1.0, asked, panels=200)
 
 
