@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kempe.design.jump_slopes import JumpSlopes
+from kempe.design.start_slopes import StartSlopes
 from kempe.errors import ConvergenceError
 from kempe.results import Result
 from kempe.simulation.machine import Machine
@@ -21,13 +23,14 @@ from kempe.solvers import motion as mo
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.slopes import Slopes, new_slopes
 from kempe.solvers.sweeping import pull_point, pull_rows, push_point, push_rows
-from kempe.solvers.tape import INSTANT, STEP, Tape, take_state
+from kempe.solvers.tape import JUMP, TAKE, Tape, take_state
 from kempe.system import System
 from kempe.system.directions import directions_of
-from kempe.design.start_slopes import StartSlopes
 
 #: What is differentiated along directions.
 DIRECTIONS = ("motion", "residual", "stages", "velocity", "inertia", "guards", "jumps", "latches")
+#: The same, only at jumps.
+AT_JUMPS = ("velocity", "inertia", "jumps", "touch")
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Differentiated:
         self.system, self.watched, self.by = system, watched, list(by)
         stops = sorted({t for t in watched.times if task.begun < t < task.grid[-1]})
         self.machine = Machine(system, replace(task, stops=tuple(stops)))
-        self.directions = {name: directions_of(system, name) for name in DIRECTIONS}
+        self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
         self._blocks: list[dict[str, np.ndarray]] = []
 
     # --- the run -----------------------------------------------------------------------------------------------------
@@ -91,7 +94,7 @@ class Differentiated:
         slopes = new_slopes(
             machine.eq,
             self.x,
-            self.directions,
+            {name: self.directions[name] for name in DIRECTIONS},
             w.integrand,
             w.point,
             self.parameters,
@@ -100,6 +103,10 @@ class Differentiated:
             machine.course.refinements,
         )
         work = mo.new_work(machine.eq, self.x)
+        taken = np.flatnonzero(self.tape.kind == TAKE)
+        if len(taken):  # the modes before the first switches
+            Z = len(self.tape.z_at)
+            work.x[self.tape.z_at] = self.tape.more[taken[0], :Z]
         mo.set_rows(machine.eq, work)
         return slopes, work
 
@@ -123,16 +130,23 @@ class Differentiated:
         t = float(self.tape.t[row, 0])
         raise ConvergenceError(f"the derivative of the motion cannot be had at t = {t:.6g}: the equations are singular")
 
+    def _jump(self, row: int, work: mo.Work) -> JumpSlopes:
+        """The jump of a row at which a sweep has stopped."""
+        if self.tape.kind[row] != JUMP:
+            self._fail(row)
+        return JumpSlopes(self.system, self.directions, self.tape, row, work.x, self.machine.eq.hybrids.row_at)
+
     def _forward(self, s: Slopes, work: mo.Work) -> tuple[np.ndarray, np.ndarray]:
         """Push all directions; point values and their directions (a row per direction)."""
         eq, tape, last = self.machine.eq, self.tape, len(self.tape.kind)
         size = self.watched.point.size
         values, slopes, at = np.zeros(size), np.zeros((len(s.dq), size)), 0
         for row, points in [*self._points().items(), (last - 1, [])]:
-            reached = push_rows(eq, work, s, tape, at, row + 1) if row >= 0 else 0
-            if row >= 0 and reached != row + 1:
-                self._fail(reached)
-            at = max(row + 1, 0)
+            while at <= row:
+                at = push_rows(eq, work, s, tape, at, row + 1)
+                if at <= row:
+                    self._jump(at, work).push(s)
+                    at += 1
             if points:
                 if push_point(eq, work, s, self._state(row)) == 0:
                     self._fail(max(row, 0))
@@ -163,18 +177,18 @@ class Differentiated:
         eq, tape, at = self.machine.eq, self.tape, len(self.tape.kind)
         s.seed[:] = seeds
         self._last_modes(work)
-        for row, points in reversed([*self._points().items()]):
-            reached = pull_rows(eq, work, s, tape, row + 1, at)
-            if reached != row:
-                self._fail(reached)
-            at = row + 1
+        for row, points in [*reversed(self._points().items()), (-1, [])]:
+            while at > row + 1:
+                at = pull_rows(eq, work, s, tape, row + 1, at) + 1
+                if at > row + 1:
+                    at -= 1
+                    self._jump(at, work).pull(s)
+            if not points:
+                continue
             s.point_seed[:] = 0.0
             s.point_seed[:, points] = point_seeds[:, points]
             if pull_point(eq, work, s, self._state(row)) == 0:
                 self._fail(max(row, 0))
-        reached = pull_rows(eq, work, s, tape, 0, at)
-        if reached != -1:
-            self._fail(reached)
         start = self._start()
         dbar, _, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
         to_x, to_start = self.system.number_slopes(self.parameters)
@@ -191,6 +205,8 @@ class Differentiated:
 
     def _last_modes(self, work: mo.Work) -> None:
         """Put the modes and kept values of the end into the inputs."""
-
-
-_ = (INSTANT, STEP)
+        taken = np.flatnonzero(self.tape.kind == TAKE)
+        if len(taken):
+            Z = len(self.tape.z_at)
+            work.x[self.tape.z_at] = self.tape.more[taken[-1], Z : 2 * Z]
+            mo.set_rows(self.machine.eq, work)

@@ -87,6 +87,7 @@ class Choice(Frame):
     before: Floats  # its rate before an impact
     bounce: Floats  # the restitution of an approaching gap
     poisson: Ints  # 1 where that is Poisson's
+    seen: Ints  # the states it has had in an impact, as bits
     forced: Floats  # how fast known impulses change its rate along the path of an impact
     lead: Floats  # how fast its rate is to change there
     total: Floats  # its impulse
@@ -133,7 +134,7 @@ def new_choice(eq: Equations) -> Choice:
         "mode",
         "option",
     )
-    channel_ints = ("touch", "row", "is_normal", "allowed", "at_rest", "state", "best", "spare", "poisson")
+    channel_ints = ("touch", "row", "is_normal", "allowed", "at_rest", "state", "best", "spare", "poisson", "seen")
     reals = (
         "y0",
         "y",

@@ -38,6 +38,7 @@ from kempe.solvers.motion import (
     solve_refined,
 )
 from kempe.solvers.program import run
+from kempe.solvers.tape import SLID_BACKWARD, SLID_FORWARD, STILL, THROWN, UNKNOWN, note_jump, put_state
 
 #: Impacts that are no faster than this many times one that is over are over too.
 ALIKE = 10.0
@@ -112,6 +113,7 @@ def _begin_round(eq, wk, course, late):
             total += choice.J[c, i] * v[i]
         choice.rate[c] = choice.before[c] = total if abs(total) > slow(eq, course, row) else 0.0
         choice.total[c] = choice.phase[c] = choice.forced[c] = choice.given[c] = 0.0
+        choice.seen[c] = 0
         choice.lam[c] = -1e-30 if choice.is_normal[c] > 0 else 0.0
         choice.state[c] = HELD
         choice.poisson[c] = int(wk.touch[at + POISSON] > 0.0)
@@ -231,6 +233,8 @@ def _go_on(choice, ahead, which):
         if abs(choice.rate[c]) <= TOGETHER * (abs(choice.before[c]) + abs(change)):
             choice.rate[c] = 0.0
         choice.total[c] += ahead * choice.lam[c]
+        if ahead > 0.0:
+            choice.seen[c] |= 1 << choice.state[c]
         held = choice.state[c] == HELD and (choice.is_normal[c] == 0 or choice.before[c] == 0.0)
         if c == which or held:
             choice.rate[c] = 0.0
@@ -311,10 +315,43 @@ def collide(eq: Equations, wk: Work, course: Course, late: int) -> int:
         return INADMISSIBLE
     for c in range(choice.count):
         choice.phase[c] = choice.total[c]
-    if _follow_path(eq, wk, course, 2) == 0:
+    code = _follow_path(eq, wk, course, 2)
+    if code == 0:
         return INADMISSIBLE
+    if course.tape.on > 0:
+        _note_round(eq, wk, course, code)
     _add_up(eq, wk, course)
+    if course.tape.on > 0:
+        put_state(course.now, course.tape.end[course.tape.count - 1])
     return REACHED
+
+
+@piece
+def _note_round(eq: Equations, wk: Work, course: Course, code: int) -> int:
+    """Write a round down: which rows were thrown back or held, which slid throughout, and where neither is true."""
+    choice, tape, m = course.choice, course.tape, eq.m
+    note_jump(eq, wk, course)
+    row, pressing = tape.more[tape.count - 1], 0
+    for k in range(m):
+        row[k] = THROWN  # (joints hold)
+    for c in range(choice.count):
+        k, seen, slides = choice.row[c], choice.seen[c], (1 << FORWARD) | (1 << BACKWARD)
+        if choice.total[c] == 0.0 or seen == 1 << OUT:
+            row[k] = STILL
+        elif choice.is_normal[c] > 0:
+            pressing += 1
+            row[k], row[m + k] = THROWN, choice.bounce[c] if choice.before[c] < 0.0 else 0.0
+            if code == 2 or seen & (1 << OUT) > 0 or (choice.poisson[c] > 0 and row[m + k] > 0.0):
+                row[k] = UNKNOWN
+        elif choice.rate[c] == 0.0 and seen & (1 << HELD) > 0:
+            row[k] = THROWN
+        elif seen & slides == seen and seen != slides:
+            row[k] = SLID_FORWARD if seen == 1 << FORWARD else SLID_BACKWARD
+        else:
+            row[k] = UNKNOWN
+    if pressing == 1 and choice.count == 1 and code != 2 and choice.is_normal[0] > 0:
+        row[choice.row[0]] = THROWN  # (of one impact without friction both laws say the same)
+    return 1
 
 
 @piece
@@ -340,6 +377,11 @@ def _kick(eq: Equations, wk: Work, course: Course) -> int:
         free = choice.channel_of[k] >= 0
         wk.rhs[n + k] = 0.0 if free else -(1.0 + max(watch.restitution[k], 0.0)) * wk.rate[k]
     solve_refined(eq, wk, 6)
+    if course.tape.on > 0:
+        note_jump(eq, wk, course)
+        for k in range(m):
+            course.tape.more[course.tape.count - 1, k] = UNKNOWN if choice.count > 0 else THROWN
+            course.tape.more[course.tape.count - 1, m + k] = max(watch.restitution[k], 0.0)
     for k in range(n + m):
         choice.base[k] = wk.solution[k]
     for c in range(choice.count):
@@ -360,6 +402,8 @@ def _kick(eq: Equations, wk: Work, course: Course) -> int:
         supplied += watch.kick[i] * now.v[i]
         now.v[i] += choice.base[i]
     _add_up(eq, wk, course)
+    if course.tape.on > 0:
+        put_state(now, course.tape.end[course.tape.count - 1])
     for i in range(n):
         supplied += 0.5 * watch.kick[i] * (choice.base[i] + _answered(choice, i))
     choice.lost += lost
@@ -447,6 +491,11 @@ def jump(eq: Equations, wk: Work, course: Course) -> int:
     for k in range(m):
         rhs[n + k] = -(1.0 + max(watch.restitution[k], 0.0)) * wk.rate[k]
     solve_refined(eq, wk, 6)
+    if course.tape.on > 0:
+        note_jump(eq, wk, course)
+        for k in range(m):
+            course.tape.more[course.tape.count - 1, k] = THROWN
+            course.tape.more[course.tape.count - 1, m + k] = max(watch.restitution[k], 0.0)
     lost, supplied = 0.0, 0.0
     for k in range(m):
         e = max(watch.restitution[k], 0.0)
@@ -456,6 +505,8 @@ def jump(eq: Equations, wk: Work, course: Course) -> int:
     for i in range(n):
         supplied += watch.kick[i] * (now.v[i] + 0.5 * d[i])
         now.v[i] += d[i]
+    if course.tape.on > 0:
+        put_state(now, course.tape.end[course.tape.count - 1])
     now.dissipated += lost
     now.supplied += supplied
     choice.lost += lost

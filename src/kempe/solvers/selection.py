@@ -221,6 +221,7 @@ def _enter(eq: Equations, wk: Work, course: Course) -> int:
         wk.x[touches.mode_at[e]] = mode
         if mode != choice.mode[e] or choice.hit[e] > 0:
             c = _switch_between(eq, e, choice.mode[e], mode)
+            course.watch.went[c] = 1
             for k in range(h.kept[element]):
                 wk.x[touches.mode_at[e] + 1 + k] = wk.latches[h.kept_at[c] + k]
             _log(eq, course, e, mode)

@@ -54,6 +54,8 @@ class Slopes(Frame):
     dv: FloatRows
     dal: FloatRows
     dg: FloatRows  # of accelerations of the algorithm
+    dt: Floats  # of an instant of switching
+    flow: Floats  # like x: the direction of the motion itself
     dintegral: FloatRows
     dpoint: FloatRows
     # per weight
@@ -63,9 +65,11 @@ class Slopes(Frame):
     vbar: FloatRows
     albar: FloatRows
     gbar: FloatRows
+    tbar: Floats
     seed: FloatRows  # of the integrals
     point_seed: FloatRows
     integral: Floats  # values of integrals so far
+    ends: Floats  # integrands where an integral ends
     # stages of a step: states, factors, and their directions or weights
     at: State
     q: FloatRows
@@ -200,10 +204,13 @@ def solve_stage(eq: Equations, wk: Work, s: Slopes, state: State, k: int) -> int
 
 
 @compiled
-def push_accelerations(eq, wk, s, k, d, dq, dv, dt, dal):
-    """How accelerations and multipliers of stage k, which is in the inputs, change along direction d."""
-    put_direction(eq.layout, dq, dv, s.nothing, eq.n, dt, s.dx[d])
-    push(s.motion, wk.x, s.dx[d], s.out)
+def push_accelerations(eq, wk, s, k, dx, dq, dv, dt, dal):
+    """How accelerations and multipliers of stage k, which is in the inputs, change along a direction.
+
+    ``dx`` has its numbers and kept values; coordinates, rates and time are put in.
+    """
+    put_direction(eq.layout, dq, dv, s.nothing, eq.n, dt, dx)
+    push(s.motion, wk.x, dx, s.out)
     for i in range(eq.n + eq.m):
         s.rhs[i] = -s.out[i]
     solve_along(eq, s, s.lu[k], s.values[k])
@@ -264,12 +271,13 @@ def push_gauge(g, wk, s, state, d, dq, dv, dal, n, dt, layout):
 
 @compiled
 def pull_gauge(g, wk, s, state, f, weights, factor, qbar, vbar, albar):
-    """Weights of a gauge's values as weights of the state, added."""
+    """Weights of a gauge's values as weights of the state, added; that of the time is returned."""
     W, X, n, N = g.place.shape[0], wk.x.shape[0], state.q.shape[0], state.al.shape[0]
     gather(g, state.q.shape[0], wk.x, state.q, state.v, state.al, state.t, s.parameters, 0)
     for k in range(g.size):
         g.inputs[W + k] = factor * weights[k]
     call_kernel(g.kernels.address_of[g.pull], g.inputs, 0, g.outputs, 0)
+    tbar = 0.0
     for k in range(W):
         i, value = g.place[k], g.outputs[k]
         if i < X:
@@ -280,8 +288,11 @@ def pull_gauge(g, wk, s, state, f, weights, factor, qbar, vbar, albar):
             vbar[i - X - n] += value
         elif i < X + 2 * n + N:
             albar[i - X - 2 * n] += value
-        elif i > X + 2 * n + N:
+        elif i == X + 2 * n + N:
+            tbar += value
+        else:
             s.pbar[f, i - X - 2 * n - N - 1] += value
+    return tbar
 
 
 def new_slopes(
@@ -307,14 +318,18 @@ def new_slopes(
         parameters=parameters,
         **{name: np.zeros((count, size_)) for name, size_ in (("dx", X), ("dp", P), ("dq", n), ("dv", n), ("dal", N))},
         dg=np.zeros((count, n)),
+        dt=np.zeros(count),
+        flow=np.zeros(X),
         dintegral=np.zeros((count, integrand.size)),
         dpoint=np.zeros((count, point.size)),
         **{name: np.zeros((weights, s)) for name, s in (("xbar", X), ("pbar", P), ("qbar", n), ("vbar", n))},
         albar=np.zeros((weights, N)),
         gbar=np.zeros((weights, n)),
+        tbar=np.zeros(weights),
         seed=np.zeros((weights, integrand.size)),
         point_seed=np.zeros((weights, point.size)),
         integral=np.zeros(integrand.size),
+        ends=np.zeros(integrand.size),
         at=new_state(n, eq.m),
         **{name: np.zeros((KEPT_STAGES, s)) for name, s in (("q", n), ("v", n), ("al", N), ("values", size))},
         lu=np.zeros((KEPT_STAGES, qd.size(eq.plan))),

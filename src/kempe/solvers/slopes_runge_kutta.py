@@ -113,7 +113,7 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
                     v += A[stage, j] * s.second[d, j, i]
                 dQ[i], dV[i] = s.dq[d, i] + h * q, s.dv[d, i] + h * v
                 s.first[d, stage, i] = dV[i]
-            push_accelerations(eq, wk, s, stage, d, dQ, dV, 0.0, s.second[d, stage])
+            push_accelerations(eq, wk, s, stage, s.dx[d], dQ, dV, 0.0, s.second[d, stage])
             if g.size > 0 and weight != 0.0:
                 push_gauge(g, wk, s, s.at, d, dQ, dV, s.second[d, stage], n, 0.0, eq.layout)
                 add_scaled(s.dintegral[d], weight, g.outputs)

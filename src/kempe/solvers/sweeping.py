@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kempe.solvers import slopes_runge_kutta as rk
+from kempe.solvers import slopes_switching as switching
 from kempe.solvers.jit import piece
 from kempe.solvers.motion import Equations, State, Work
 from kempe.solvers.slopes import (
@@ -16,24 +17,41 @@ from kempe.solvers.slopes import (
     solve_stage,
     zero,
 )
-from kempe.solvers.tape import STEP, Tape
-from kempe.solvers.vectors import copy
+from kempe.solvers.tape import INSTANT, SETTLED, STEP, TAKE, Tape
 
 
 @piece
 def push_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: int) -> int:
-    """Push directions through rows first..last - 1; the row that failed, or last."""
+    """Push directions through rows first..last - 1; the row that has to be done otherwise (a jump) or failed, or last."""
     for row in range(first, last):
-        if tape.kind[row] == STEP and rk.push_step(eq, wk, s, tape, row) == 0:
+        kind, done = tape.kind[row], 0
+        if kind == STEP:
+            done = rk.push_step(eq, wk, s, tape, row)
+        elif kind == INSTANT:
+            done = switching.push_instant(eq, wk, s, tape, row)
+        elif kind == TAKE:
+            done = switching.push_take(eq, wk, s, tape, row)
+        elif kind == SETTLED:
+            done = switching.push_settled(eq, wk, s, tape, row)
+        if done == 0:
             return row
     return last
 
 
 @piece
 def pull_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: int) -> int:
-    """Pull weights through rows last - 1..first; the row that failed, or first - 1."""
+    """Pull weights through rows last - 1..first; the row that has to be done otherwise or failed, or first - 1."""
     for row in range(last - 1, first - 1, -1):
-        if tape.kind[row] == STEP and rk.pull_step(eq, wk, s, tape, row) == 0:
+        kind, done = tape.kind[row], 0
+        if kind == STEP:
+            done = rk.pull_step(eq, wk, s, tape, row)
+        elif kind == INSTANT:
+            done = switching.pull_instant(eq, wk, s, tape, row)
+        elif kind == TAKE:
+            done = switching.pull_take(eq, wk, s, tape, row)
+        elif kind == SETTLED:
+            done = switching.pull_settled(eq, wk, s, tape, row)
+        if done == 0:
             return row
     return first - 1
 
@@ -44,9 +62,10 @@ def push_point(eq: Equations, wk: Work, s: Slopes, state: State) -> int:
     if solve_stage(eq, wk, s, state, 0) == 0:
         return 0
     for d in range(s.dq.shape[0]):
-        push_accelerations(eq, wk, s, 0, d, s.dq[d], s.dv[d], 0.0, s.dal[d])
-        push_gauge(s.point, wk, s, state, d, s.dq[d], s.dv[d], s.dal[d], eq.n, 0.0, eq.layout)
-        copy(s.point.outputs, s.dpoint[d])
+        push_accelerations(eq, wk, s, 0, s.dx[d], s.dq[d], s.dv[d], s.dt[d], s.dal[d])
+        push_gauge(s.point, wk, s, state, d, s.dq[d], s.dv[d], s.dal[d], eq.n, s.dt[d], eq.layout)
+        for k in range(s.point.size):
+            s.dpoint[d, k] = s.point.outputs[k]
     read_gauge(s.point, wk, s, state)
     return 1
 
@@ -59,7 +78,7 @@ def pull_point(eq: Equations, wk: Work, s: Slopes, state: State) -> int:
     albar = s.three
     for f in range(s.qbar.shape[0]):
         zero(albar)
-        pull_gauge(s.point, wk, s, state, f, s.point_seed[f], 1.0, s.qbar[f], s.vbar[f], albar)
-        collect(eq.layout, s.xbar[f], s.qbar[f], s.vbar[f], albar, eq.n)
-        pull_accelerations(eq, wk, s, 0, f, albar, s.qbar[f], s.vbar[f])
+        s.tbar[f] += pull_gauge(s.point, wk, s, state, f, s.point_seed[f], 1.0, s.qbar[f], s.vbar[f], albar)
+        s.tbar[f] += collect(eq.layout, s.xbar[f], s.qbar[f], s.vbar[f], albar, eq.n)
+        s.tbar[f] += pull_accelerations(eq, wk, s, 0, f, albar, s.qbar[f], s.vbar[f])
     return 1

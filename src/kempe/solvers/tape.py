@@ -4,8 +4,9 @@ A row has a kind, the times and the states at both ends of what it stands for, a
 
 - ``STEP``: a step of the integrator; ``more`` is what it keeps for it (accelerations of the algorithm, stages);
 - ``INSTANT``: the instant at which a guard falls through zero, in the modes before;
-- ``TAKE``: switches taken at one instant, with the jump they make; ``more`` has modes and kept values before and
-  behind, which switches, and the restitution of each row;
+- ``TAKE``: switches taken at one instant; ``more`` has modes and kept values before and behind, and which switches;
+- ``JUMP``: velocities that jump then; ``more`` has per constraint row what it does and its restitution, and which of
+  the rows that are not always in force act;
 - ``SETTLED``: the state behind all switches of an instant;
 - ``ACROSS``: a step across a singular position.
 """
@@ -18,7 +19,10 @@ from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints
 from kempe.solvers.jit import compiled
 from kempe.solvers.motion import Equations
 
-STEP, INSTANT, TAKE, SETTLED, ACROSS = range(5)
+STEP, INSTANT, TAKE, JUMP, SETTLED, ACROSS = range(6)
+#: What a row does in a jump: it does nothing; its rate is reversed by its restitution (others hold: with none); its
+#: impulse is that of sliding forward or backward; what it does is not known in closed form.
+STILL, THROWN, SLID_FORWARD, SLID_BACKWARD, UNKNOWN = range(5)
 #: A loop of the driver writes at most this many rows less four per round of switches.
 ROOM = 420
 
@@ -36,6 +40,7 @@ class Tape(Frame):
     z_at: Ints  # where x has the modes, the kept values and the rows in force of all that switches
     count: Count
     next_stop: Count  # the first of those that lies ahead
+    taking: Count  # the row of the switches that are being taken
     began: Count  # 1 where the integrator has begun afresh since the last step
     on: Count  # 1 where it is written
 
@@ -49,7 +54,7 @@ def no_tape() -> Tape:
 def new_tape(eq: Equations, z_at: np.ndarray, stops: np.ndarray, rows: int, more: int) -> Tape:
     """Memory for so many rows; ``more`` is how much an integrator keeps per step."""
     n, N = eq.n, eq.n + eq.m
-    more = max(more, 2 * len(z_at) + len(eq.hybrids.owner) + eq.m, 1)
+    more = max(more, 2 * len(z_at) + len(eq.hybrids.owner), 2 * eq.m + len(eq.hybrids.row), 1)
     rows = max(rows, 2 * ROOM)
     return Tape(
         kind=np.zeros(rows, dtype=np.int64),
@@ -123,18 +128,34 @@ def note_here(wk, course, kind, switch):
     for i in range(z_at.shape[0]):
         tape.more[k, i] = wk.x[z_at[i]]
     tape.count = k + 1
+    if kind == TAKE:
+        tape.taking = k
 
 
 @compiled
 def note_behind(wk, course):
-    """The row written last led to the present state: modes, switches taken and restitution follow."""
+    """The switches being taken led to the present state: modes and kept values, and which went, follow."""
     tape, watch = course.tape, course.watch
-    k, z_at, G = tape.count - 1, tape.z_at, course.watch.taken.shape[0]
-    Z = z_at.shape[0]
+    k, z_at, Z = tape.taking, tape.z_at, tape.z_at.shape[0]
     put_state(course.now, tape.end[k])
     for i in range(Z):
         tape.more[k, Z + i] = wk.x[z_at[i]]
-    for c in range(G):
+    for c in range(watch.went.shape[0]):
         tape.more[k, 2 * Z + c] = watch.went[c]
-    for i in range(course.now.al.shape[0] - course.now.q.shape[0]):
-        tape.more[k, 2 * Z + G + i] = watch.restitution[i] if watch.jumps > 0 else -2.0
+
+
+@compiled
+def note_jump(eq, wk, course):
+    """Write down that velocities are about to jump; what rows do and the velocities behind are put in later."""
+    tape, m = course.tape, eq.m
+    k = tape.count
+    tape.kind[k] = JUMP
+    tape.t[k, 0] = tape.t[k, 1] = course.now.t
+    put_state(course.now, tape.start[k])
+    tape.switch[k] = 0
+    for i in range(m):
+        tape.more[k, i] = STILL
+        tape.more[k, m + i] = 0.0
+    for c in range(eq.hybrids.row.shape[0]):
+        tape.more[k, 2 * m + c] = wk.x[eq.hybrids.row_at[c]]
+    tape.count = k + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers.directions import Directions, directions
+from kempe.solvers.motion import TOUCH_VALUES
 from kempe.system.system import System
 
 
@@ -14,10 +15,15 @@ def directions_of(system: System, name: str) -> Directions:
     - ``motion``: f (n), Phi'' (m); ``residual``: f, Phi; ``stages``: f, Phi';
     - ``velocity``: Phi (m), Phi' (m);
     - ``inertia``: M a + Phi_q^T lambda (n);
-    - ``guards``, ``jumps``, ``latches``: as the programs of these names.
+    - ``guards``, ``jumps``, ``latches``: as the programs of these names;
+    - ``touch``: per touching element gap, its rate, slip, friction, restitution (``TOUCH_VALUES`` each).
     """
     d, n, m = system.dynamics, system.n, system.m
-    if name in ("guards", "jumps", "latches"):
+    if name == "touch":
+        using = [d.hybrid[i] for i in d.touching]
+        size = TOUCH_VALUES * len(using)
+        targets = [TOUCH_VALUES * i + np.arange(TOUCH_VALUES) for i in range(len(using))]
+    elif name in ("guards", "jumps", "latches"):
         using, size = (
             d.hybrid,
             {"guards": len(d.switches), "jumps": d.jumps.size_out, "latches": d.latches.size_out}[name],

@@ -16,6 +16,7 @@ from kempe.elements.functions import digest
 from kempe.elements.readings import SLACK, pieces_of, places_of, readings_in
 from kempe.elements.touching import Touch
 from kempe.kernels import Columns, Kernel, compile_columns, compile_function
+from kempe.solvers.motion import TOUCH_VALUES
 
 #: Forward differentiation only: it never multiplies a derivative that is undefined on an untaken side.
 _FORWARD = {"allow_reverse": False}
@@ -379,6 +380,7 @@ class Family:
             "guards": lambda: [self.guards],
             "jumps": lambda: [self.jumps],
             "latches": lambda: self._expressions("latches"),
+            "touch": lambda: [self.touching[:TOUCH_VALUES]],
         }[name]()
 
     def _along(self, name: str) -> Variant:
