@@ -19,6 +19,7 @@ RUN = (
     "nonsmooth.md",
     "clearance.md",
     "response.md",
+    "sensitivity.md",
 )
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
 

@@ -27,6 +27,7 @@ from kempe.solvers.motion import (
     new_state,
     place_all,
 )
+from kempe.solvers.tape import INSTANT
 from kempe.solvers.vectors import copy
 
 #: Stages that are kept of a step at most, and its end.
@@ -56,6 +57,10 @@ class Slopes(Frame):
     dg: FloatRows  # of accelerations of the algorithm
     dt: Floats  # of an instant of switching
     flow: Floats  # like x: the direction of the motion itself
+    none: Floats  # the same, of the design parameters
+    end_q: Floats  # how the state at the end of a step, and integrals along it, change with its end
+    end_v: Floats
+    end_integral: Floats
     dintegral: FloatRows
     dpoint: FloatRows
     # per weight
@@ -143,6 +148,19 @@ def add_scaled(a, factor, b):
     """A += factor b."""
     for i in range(a.shape[0]):
         a[i] += factor * b[i]
+
+
+@compiled
+def copy_some(source, target):
+    """Target = as much of the source."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@compiled
+def ends_at_switch(tape, row):
+    """Whether a row of a tape is followed by an instant of switching."""
+    return row + 1 < tape.kind.shape[0] and tape.kind[row + 1] == INSTANT
 
 
 @compiled
@@ -261,11 +279,11 @@ def read_gauge(g, wk, s, state):
 
 
 @compiled
-def push_gauge(g, wk, s, state, d, dq, dv, dal, n, dt, layout):
+def push_gauge(g, wk, s, state, dx, dp, dq, dv, dal, n, dt, layout):
     """How the values of a gauge change along a direction, into its outputs."""
-    put_direction(layout, dq, dv, dal, n, dt, s.dx[d])
+    put_direction(layout, dq, dv, dal, n, dt, dx)
     gather(g, state.q.shape[0], wk.x, state.q, state.v, state.al, state.t, s.parameters, 0)
-    gather(g, n, s.dx[d], dq, dv, dal, dt, s.dp[d], g.place.shape[0])
+    gather(g, n, dx, dq, dv, dal, dt, dp, g.place.shape[0])
     call_kernel(g.kernels.address_of[g.push], g.inputs, 0, g.outputs, 0)
 
 
@@ -310,7 +328,7 @@ def new_slopes(
     n, N, X, P = eq.n, eq.n + eq.m, len(x), len(parameters)
     widest = max(N, 2 * eq.m, n, *(d.size for d in directions.values()))
     size = eq.plan.size_values
-    most = max(count, weights, 1)
+    most = max(count + 1, weights)
     return Slopes(
         **directions,
         integrand=integrand,
@@ -320,6 +338,10 @@ def new_slopes(
         dg=np.zeros((count, n)),
         dt=np.zeros(count),
         flow=np.zeros(X),
+        none=np.zeros(P),
+        end_q=np.zeros(n),
+        end_v=np.zeros(n),
+        end_integral=np.zeros(integrand.size),
         dintegral=np.zeros((count, integrand.size)),
         dpoint=np.zeros((count, point.size)),
         **{name: np.zeros((weights, s)) for name, s in (("xbar", X), ("pbar", P), ("qbar", n), ("vbar", n))},

@@ -1,7 +1,9 @@
 """Directions and weights through a step of explicit Runge-Kutta with projection (``runge_kutta``, ``lagrangian``).
 
-The stages are computed again from the state at the start. The projections at the end move a state by its local error;
-they are differentiated as projections of directions, with what depends on how far they moved left out.
+The stages are computed again from the state at the start. A step that begins at an instant of switching begins at a
+time that moves; one that ends at such an instant is pushed along its end besides (``push_end``). The projections at the
+end move a state by its local error; they are differentiated as projections of directions, with what depends on how far
+they moved left out.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from kempe.solvers.slopes import (
     Slopes,
     add_scaled,
     collect,
+    copy_some,
+    ends_at_switch,
     pull_accelerations,
     pull_gauge,
     push_accelerations,
@@ -26,7 +30,7 @@ from kempe.solvers.slopes import (
     zero,
 )
 from kempe.solvers.tape import Tape, take_state
-from kempe.solvers.vectors import copy
+from kempe.solvers.vectors import copy, dot
 
 
 @compiled
@@ -62,24 +66,26 @@ def _stage(eq, wk, s, tape, row, stage):
 
 
 @compiled
-def project_direction(eq, wk, s, k, d):
+def project_direction(eq, wk, s, k, dx, dq, dv, dt):
     """Bring a direction of the state of stage k, which is in the inputs, to the constraints."""
-    n, m, dq, dv = eq.n, eq.m, s.dq[d], s.dv[d]
+    n, m = eq.n, eq.m
     for level in range(2):
-        put_direction(eq.layout, dq, dv, s.nothing, n, 0.0, s.dx[d])
-        push(s.velocity, wk.x, s.dx[d], s.out)
+        put_direction(eq.layout, dq, dv, s.nothing, n, dt, dx)
+        push(s.velocity, wk.x, dx, s.out)
         for i in range(n):
             s.rhs[i] = 0.0
         for i in range(m):
             s.rhs[n + i] = -s.out[level * m + i]
         solve_along(eq, s, s.lu[k], s.values[k])
-        add_scaled(dv if level > 0 else dq, 1.0, s.solution[:n])
+        target = dv if level > 0 else dq
+        for i in range(n):
+            target[i] += s.solution[i]
 
 
 @compiled
 def project_weight(eq, wk, s, k, f):
-    """The same for the weights of the state, backward."""
-    n, m = eq.n, eq.m
+    """The same for the weights of the state, backward; the weight of the time is returned."""
+    n, m, tbar = eq.n, eq.m, 0.0
     for level in range(1, -1, -1):
         bar = s.vbar[f] if level > 0 else s.qbar[f]
         for i in range(n + m):
@@ -90,47 +96,98 @@ def project_weight(eq, wk, s, k, f):
         for i in range(m):
             s.out[level * m + i] = -s.solution[n + i]
         pull(s.velocity, wk.x, s.out, s.xbar[f])
-        collect(eq.layout, s.xbar[f], s.qbar[f], s.vbar[f], s.remainder, n)
+        tbar += collect(eq.layout, s.xbar[f], s.qbar[f], s.vbar[f], s.remainder, n)
+    return tbar
+
+
+@compiled
+def _push_stage(eq, wk, s, stage, h, dx, dp, dq, dv, first, second, t0, t1, total):
+    """The direction of one stage, which is in the inputs, from those before it; integrals are added up."""
+    n, g, dh, weight = eq.n, s.integrand, t1 - t0, A[STAGES, stage]
+    dQ, dV, dt = s.one, s.two, t0 + C[stage] * (t1 - t0)
+    for i in range(n):
+        q, v = 0.0, 0.0
+        for j in range(stage):
+            q += A[stage, j] * (h * first[j, i] + dh * s.v[j, i])
+            v += A[stage, j] * (h * second[j, i] + dh * s.al[j, i])
+        dQ[i], dV[i] = dq[i] + q, dv[i] + v
+        first[stage, i] = dV[i]
+    push_accelerations(eq, wk, s, stage, dx, dQ, dV, dt, second[stage])
+    if g.size > 0 and weight != 0.0:
+        if dh != 0.0:
+            add_scaled(total, dh * weight, s.ends)
+        push_gauge(g, wk, s, s.at, dx, dp, dQ, dV, second[stage], n, dt, eq.layout)
+        add_scaled(total, h * weight, g.outputs)
+
+
+@compiled
+def _push_finish(eq, wk, s, h, dx, dq, dv, first, second, t0, t1):
+    """The direction at the end, whose state is in the inputs."""
+    n, dh = eq.n, t1 - t0
+    for j in range(STAGES):
+        for i in range(n):
+            dq[i] += A[STAGES, j] * (h * first[j, i] + dh * s.v[j, i])
+            dv[i] += A[STAGES, j] * (h * second[j, i] + dh * s.al[j, i])
+    project_direction(eq, wk, s, STAGES, dx, dq, dv, t1)
 
 
 @piece
 def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
-    """Directions at the end of a step from those at its start, and integrals along it; 0 where that failed."""
-    n, h, g = eq.n, tape.t[row, 1] - tape.t[row, 0], s.integrand
-    dQ, dV = s.one, s.two
+    """Directions at the end of a step from those at its start, and integrals along it; 0 where that failed.
+
+    ``s.dt`` is how its start moves. Where its end is an instant of switching, how the state there changes with it goes
+    to ``s.end_q``, ``s.end_v`` and ``s.end_integral``.
+    """
+    h, g, ends = tape.t[row, 1] - tape.t[row, 0], s.integrand, ends_at_switch(tape, row)
+    D = s.dq.shape[0]
+    if ends:
+        zero(s.end_q)
+        zero(s.end_v)
+        zero(s.end_integral)
     for stage in range(STAGES):
         if _stage(eq, wk, s, tape, row, stage) == 0:
             return 0
-        weight = h * A[STAGES, stage]
-        if g.size > 0 and weight != 0.0:
+        if g.size > 0:
             read_gauge(g, wk, s, s.at)
-            add_scaled(s.integral, weight, g.outputs)
-        for d in range(s.dq.shape[0]):
-            for i in range(n):
-                q, v = 0.0, 0.0
-                for j in range(stage):
-                    q += A[stage, j] * s.first[d, j, i]
-                    v += A[stage, j] * s.second[d, j, i]
-                dQ[i], dV[i] = s.dq[d, i] + h * q, s.dv[d, i] + h * v
-                s.first[d, stage, i] = dV[i]
-            push_accelerations(eq, wk, s, stage, s.dx[d], dQ, dV, 0.0, s.second[d, stage])
-            if g.size > 0 and weight != 0.0:
-                push_gauge(g, wk, s, s.at, d, dQ, dV, s.second[d, stage], n, 0.0, eq.layout)
-                add_scaled(s.dintegral[d], weight, g.outputs)
+            copy_some(g.outputs, s.ends)
+            add_scaled(s.integral, h * A[STAGES, stage], s.ends)
+        for d in range(D):
+            _push_stage(
+                eq,
+                wk,
+                s,
+                stage,
+                h,
+                s.dx[d],
+                s.dp[d],
+                s.dq[d],
+                s.dv[d],
+                s.first[d],
+                s.second[d],
+                s.dt[d],
+                0.0,
+                s.dintegral[d],
+            )
+        if ends:
+            _push_stage(
+                eq, wk, s, stage, h, s.flow, s.none, s.end_q, s.end_v, s.first[D], s.second[D], 0.0, 1.0, s.end_integral
+            )
     if _stage(eq, wk, s, tape, row, STAGES) == 0:
         return 0
-    for d in range(s.dq.shape[0]):
-        for j in range(STAGES):
-            for i in range(n):
-                s.dq[d, i] += h * A[STAGES, j] * s.first[d, j, i]
-                s.dv[d, i] += h * A[STAGES, j] * s.second[d, j, i]
-        project_direction(eq, wk, s, STAGES, d)
+    for d in range(D):
+        _push_finish(eq, wk, s, h, s.dx[d], s.dq[d], s.dv[d], s.first[d], s.second[d], s.dt[d], 0.0)
+        s.dt[d] = 0.0
+    if ends:
+        _push_finish(eq, wk, s, h, s.flow, s.end_q, s.end_v, s.first[D], s.second[D], 0.0, 1.0)
     return 1
 
 
 @piece
 def pull_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
-    """Weights at the start of a step from those at its end, with those of integrals along it; 0 where that failed."""
+    """Weights at the start of a step from those at its end, with those of integrals along it; 0 where that failed.
+
+    The weight of the time at its start goes to ``s.tbar``.
+    """
     n, h = eq.n, tape.t[row, 1] - tape.t[row, 0]
     for stage in range(STAGES + 1):
         if _stage(eq, wk, s, tape, row, stage) == 0:
@@ -138,14 +195,19 @@ def pull_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     F = s.qbar.shape[0]
     for f in range(F):
         project_weight(eq, wk, s, STAGES, f)
+        s.tbar[f] = 0.0
         for j in range(STAGES):
             for i in range(n):
+                s.tbar[f] -= A[STAGES, j] * (s.qbar[f, i] * s.v[j, i] + s.vbar[f, i] * s.al[j, i])
                 s.first[f, j, i] = h * A[STAGES, j] * s.qbar[f, i]
                 s.second[f, j, i] = h * A[STAGES, j] * s.vbar[f, i]
             for i in range(n, n + eq.m):
                 s.second[f, j, i] = 0.0
     for stage in range(STAGES - 1, -1, -1):
         _place_stage(eq, wk, s, tape, row, stage)
+        if s.integrand.size > 0:
+            read_gauge(s.integrand, wk, s, s.at)
+            copy_some(s.integrand.outputs, s.ends)
         for f in range(F):
             _pull_stage(eq, wk, s, f, stage, h)
     return 1
@@ -164,21 +226,24 @@ def _place_stage(eq, wk, s, tape, row, stage):
 @piece
 def _pull_stage(eq: Equations, wk: Work, s: Slopes, f: int, stage: int, h: float) -> int:
     """The weights of one stage, spread to the start and to the stages before it."""
-    n, g, weight = eq.n, s.integrand, h * A[STAGES, stage]
+    n, g, weight, tbar = eq.n, s.integrand, A[STAGES, stage], 0.0
     Q, V, albar = s.one, s.two, s.second[f, stage]
     zero(Q)
     copy(s.first[f, stage], V)
     if g.size > 0 and weight != 0.0:
-        pull_gauge(g, wk, s, s.at, f, s.seed[f], weight, Q, V, albar)
-        collect(eq.layout, s.xbar[f], Q, V, albar, n)
-    pull_accelerations(eq, wk, s, stage, f, albar, Q, V)
+        s.tbar[f] -= weight * dot(s.seed[f], s.ends)
+        tbar += pull_gauge(g, wk, s, s.at, f, s.seed[f], h * weight, Q, V, albar)
+        tbar += collect(eq.layout, s.xbar[f], Q, V, albar, n)
+    tbar += pull_accelerations(eq, wk, s, stage, f, albar, Q, V)
+    s.tbar[f] += (1.0 - C[stage]) * tbar
     for i in range(n):
         s.qbar[f, i] += Q[i]
         s.vbar[f, i] += V[i]
     for j in range(stage):
-        a = h * A[stage, j]
+        a = A[stage, j]
         if a != 0.0:
             for i in range(n):
-                s.first[f, j, i] += a * Q[i]
-                s.second[f, j, i] += a * V[i]
+                s.tbar[f] -= a * (Q[i] * s.v[j, i] + V[i] * s.al[j, i])
+                s.first[f, j, i] += h * a * Q[i]
+                s.second[f, j, i] += h * a * V[i]
     return 1

@@ -1,8 +1,8 @@
 """Directions and weights through the instants of switching.
 
-The instant t* at which a guard g falls through zero moves with the parameters: dt* = -dg / g'. From ``INSTANT`` to
-``SETTLED`` directions are those of the states at that moving instant, ds + s' dt*; before and behind, with the rates s'
-of the modes there, at a time that stays. Together with jumps this is the saltation of hybrid systems.
+The instant t* at which a guard g falls through zero moves with the parameters: dt* = -dg / g'. From there on directions
+are those of the states at the moving instant, until the step behind it has led to a time that stays. Together with
+jumps this is the saltation of hybrid systems, for the steps as they are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from kempe.solvers.slopes import (
     pull_accelerations,
     push_accelerations,
     put_direction,
-    read_gauge,
     solve_stage,
     zero,
 )
@@ -37,70 +36,57 @@ def put_modes(eq, wk, tape, row, behind):
 
 
 @compiled
-def _keep_values(s):
-    """Keep what the integrands are at one end of an integral whose end moves."""
-    for k in range(s.integrand.size):
-        s.ends[k] = s.integrand.outputs[k]
+def _arrive(eq, wk, s, tape, row):
+    """Put the state at an instant into the inputs, solved and factored as stage 0; 0 where that failed."""
+    take_state(tape.start[row], s.at)
+    s.at.t = tape.t[row, 0]
+    return solve_stage(eq, wk, s, s.at, 0)
 
 
 @compiled
-def _guard_rate(eq, wk, s, state, c):
-    """How fast the guard of a switch changes along the motion at stage 0, which is in the inputs."""
-    push_accelerations(eq, wk, s, 0, s.flow, state.v, state.al, 1.0, s.three)
-    put_direction(eq.layout, state.v, state.al, s.three, eq.n, 1.0, s.flow)
-    push(s.guards, wk.x, s.flow, s.out)
+def _guard_along(eq, wk, s, c, dx, dq, dv, dt):
+    """How the guard of a switch changes along a direction of the state at stage 0."""
+    push_accelerations(eq, wk, s, 0, dx, dq, dv, dt, s.three)
+    put_direction(eq.layout, dq, dv, s.three, eq.n, dt, dx)
+    push(s.guards, wk.x, dx, s.out)
     return s.out[c]
 
 
 @piece
 def push_instant(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     """How the instant moves along each direction, and directions of the state at it."""
-    c, state = tape.switch[row], s.at
-    take_state(tape.start[row], state)
-    state.t = tape.t[row, 0]
-    if solve_stage(eq, wk, s, state, 0) == 0:
+    c = tape.switch[row]
+    if _arrive(eq, wk, s, tape, row) == 0:
         return 0
-    rate = _guard_rate(eq, wk, s, state, c) if c >= 0 else 0.0
-    read_gauge(s.integrand, wk, s, state)
-    _keep_values(s)
+    project_direction(eq, wk, s, 0, s.flow, s.end_q, s.end_v, 1.0)
+    rate = _guard_along(eq, wk, s, c, s.flow, s.end_q, s.end_v, 1.0)
     for d in range(s.dq.shape[0]):
-        project_direction(eq, wk, s, 0, d)
-        s.dt[d] = 0.0
-        if rate != 0.0:
-            push_accelerations(eq, wk, s, 0, s.dx[d], s.dq[d], s.dv[d], 0.0, s.three)
-            put_direction(eq.layout, s.dq[d], s.dv[d], s.three, eq.n, 0.0, s.dx[d])
-            push(s.guards, wk.x, s.dx[d], s.out)
-            s.dt[d] = -s.out[c] / rate
-        add_scaled(s.dintegral[d], s.dt[d], s.ends)
-        for i in range(eq.n):
-            s.dq[d, i] += state.v[i] * s.dt[d]
-            s.dv[d, i] += state.al[i] * s.dt[d]
+        project_direction(eq, wk, s, 0, s.dx[d], s.dq[d], s.dv[d], 0.0)
+        s.dt[d] = -_guard_along(eq, wk, s, c, s.dx[d], s.dq[d], s.dv[d], 0.0) / rate
+        add_scaled(s.dintegral[d], s.dt[d], s.end_integral)
+        add_scaled(s.dq[d], s.dt[d], s.end_q)
+        add_scaled(s.dv[d], s.dt[d], s.end_v)
     return 1
 
 
 @piece
 def pull_instant(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
-    """The same backward."""
-    c, state = tape.switch[row], s.at
-    take_state(tape.start[row], state)
-    state.t = tape.t[row, 0]
-    if solve_stage(eq, wk, s, state, 0) == 0:
+    """The same backward; how the state changes with the instant is in ``s.end_q`` and ``s.end_v``."""
+    c = tape.switch[row]
+    if _arrive(eq, wk, s, tape, row) == 0:
         return 0
-    rate = _guard_rate(eq, wk, s, state, c) if c >= 0 else 0.0
-    read_gauge(s.integrand, wk, s, state)
-    _keep_values(s)
+    project_direction(eq, wk, s, 0, s.flow, s.end_q, s.end_v, 1.0)
+    rate = _guard_along(eq, wk, s, c, s.flow, s.end_q, s.end_v, 1.0)
     for f in range(s.qbar.shape[0]):
-        s.tbar[f] += dot(s.seed[f], s.ends)
-        for i in range(eq.n):
-            s.tbar[f] += s.qbar[f, i] * state.v[i] + s.vbar[f, i] * state.al[i]
-        if rate != 0.0:
-            for k in range(s.guards.size):
-                s.out[k] = 0.0
-            s.out[c] = -s.tbar[f] / rate
-            pull(s.guards, wk.x, s.out, s.xbar[f])
-            zero(s.three)
-            collect(eq.layout, s.xbar[f], s.qbar[f], s.vbar[f], s.three, eq.n)
-            pull_accelerations(eq, wk, s, 0, f, s.three, s.qbar[f], s.vbar[f])
+        moves = s.tbar[f] + dot(s.seed[f], s.end_integral)
+        moves += dot(s.qbar[f], s.end_q) + dot(s.vbar[f], s.end_v)
+        for k in range(s.guards.size):
+            s.out[k] = 0.0
+        s.out[c] = -moves / rate
+        pull(s.guards, wk.x, s.out, s.xbar[f])
+        zero(s.three)
+        collect(eq.layout, s.xbar[f], s.qbar[f], s.vbar[f], s.three, eq.n)
+        pull_accelerations(eq, wk, s, 0, f, s.three, s.qbar[f], s.vbar[f])
         s.tbar[f] = 0.0
         project_weight(eq, wk, s, 0, f)
     return 1
@@ -153,37 +139,19 @@ def pull_take(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
 
 @piece
 def push_settled(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
-    """Directions at a time that stays, behind all switches of an instant."""
-    state = s.at
-    take_state(tape.start[row], state)
-    state.t = tape.t[row, 0]
-    if solve_stage(eq, wk, s, state, 0) == 0:
+    """Directions brought to the constraints that hold behind all switches of an instant."""
+    if _arrive(eq, wk, s, tape, row) == 0:
         return 0
-    read_gauge(s.integrand, wk, s, state)
-    _keep_values(s)
     for d in range(s.dq.shape[0]):
-        add_scaled(s.dintegral[d], -s.dt[d], s.ends)
-        add_scaled(s.dq[d], -s.dt[d], state.v)
-        for i in range(eq.n):
-            s.dv[d, i] -= s.dt[d] * state.al[i]
-        s.dt[d] = 0.0
-        project_direction(eq, wk, s, 0, d)
+        project_direction(eq, wk, s, 0, s.dx[d], s.dq[d], s.dv[d], s.dt[d])
     return 1
 
 
 @piece
 def pull_settled(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     """The same backward."""
-    state = s.at
-    take_state(tape.start[row], state)
-    state.t = tape.t[row, 0]
-    if solve_stage(eq, wk, s, state, 0) == 0:
+    if _arrive(eq, wk, s, tape, row) == 0:
         return 0
-    read_gauge(s.integrand, wk, s, state)
-    _keep_values(s)
     for f in range(s.qbar.shape[0]):
-        project_weight(eq, wk, s, 0, f)
-        s.tbar[f] = -dot(s.seed[f], s.ends)
-        for i in range(eq.n):
-            s.tbar[f] -= s.qbar[f, i] * state.v[i] + s.vbar[f, i] * state.al[i]
+        s.tbar[f] += project_weight(eq, wk, s, 0, f)
     return 1

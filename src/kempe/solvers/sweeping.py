@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kempe.solvers import slopes_runge_kutta as rk
 from kempe.solvers import slopes_switching as switching
-from kempe.solvers.jit import piece
+from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, State, Work
 from kempe.solvers.slopes import (
     Slopes,
@@ -38,6 +38,12 @@ def push_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: 
     return last
 
 
+@compiled
+def _push_ends(eq, wk, s, tape, row):
+    """How the state at the end of a step changes with that end (and with no direction: there are none)."""
+    return rk.push_step(eq, wk, s, tape, row)
+
+
 @piece
 def pull_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: int) -> int:
     """Pull weights through rows last - 1..first; the row that has to be done otherwise or failed, or first - 1."""
@@ -46,7 +52,7 @@ def pull_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: 
         if kind == STEP:
             done = rk.pull_step(eq, wk, s, tape, row)
         elif kind == INSTANT:
-            done = switching.pull_instant(eq, wk, s, tape, row)
+            done = _push_ends(eq, wk, s, tape, row - 1) and switching.pull_instant(eq, wk, s, tape, row)
         elif kind == TAKE:
             done = switching.pull_take(eq, wk, s, tape, row)
         elif kind == SETTLED:
@@ -63,7 +69,7 @@ def push_point(eq: Equations, wk: Work, s: Slopes, state: State) -> int:
         return 0
     for d in range(s.dq.shape[0]):
         push_accelerations(eq, wk, s, 0, s.dx[d], s.dq[d], s.dv[d], s.dt[d], s.dal[d])
-        push_gauge(s.point, wk, s, state, d, s.dq[d], s.dv[d], s.dal[d], eq.n, s.dt[d], eq.layout)
+        push_gauge(s.point, wk, s, state, s.dx[d], s.dp[d], s.dq[d], s.dv[d], s.dal[d], eq.n, s.dt[d], eq.layout)
         for k in range(s.point.size):
             s.dpoint[d, k] = s.point.outputs[k]
     read_gauge(s.point, wk, s, state)
