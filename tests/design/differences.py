@@ -14,6 +14,8 @@ import numpy as np
 from designs import Asked, Design
 from numpy.polynomial import chebyshev
 
+import kempe as kp
+
 POINTS = 12
 """In a panel."""
 SHARES = (1e-2, 1e-3, 1e-4)
@@ -50,6 +52,8 @@ class Motion:
         inner = edges[:-1, None] + self.half[:, None] * (1 + NODES)
         self.edges = edges
         self.result = run([0.0, *inner.ravel(), design.end])
+        if len(self.result) != inner.size + 2:
+            raise kp.ConvergenceError(self.result.message, self.result)
 
     def polynomials(self, what: str) -> tuple[np.ndarray, np.ndarray]:
         """Of an expression: its values, and Chebyshev's coefficients in each panel, a row each."""

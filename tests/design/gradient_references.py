@@ -24,7 +24,7 @@ import kempe as kp
 FILE = Path(__file__).with_name("gradient_references.json")
 RANDOM_FILE = Path(__file__).with_name("random_references.json")
 DESIGNS: dict[str, Callable[[], Design]] = {build.__name__: build for build in (*SMOOTH, *SWITCHING)}
-SEEDS = (*range(140), *range(FIRST_RUBBING, FIRST_RUBBING + 30), *range(FIRST_IMPACT, FIRST_IMPACT + 30))
+SEEDS = (*range(160), *range(FIRST_RUBBING, FIRST_RUBBING + 45), *range(FIRST_IMPACT, FIRST_IMPACT + 45))
 
 
 @dataclass(frozen=True)
