@@ -2,7 +2,7 @@
 
 A motion is computed at a tight tolerance, once to find its switches, and once more at Chebyshev points of panels
 between them. Integrals, extremes and violations are those of the polynomials through these points, so nothing here
-knows how Kempe adds up along steps. Derivatives are central differences, extrapolated (Ridders, 1982).
+knows how Kempe adds up along steps.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from designs import Asked, Design
 from numpy.polynomial import chebyshev
+from richardson import richardson
 
 import kempe as kp
 
@@ -20,6 +21,7 @@ POINTS = 12
 """In a panel."""
 SHARES = (1e-2, 1e-3, 1e-4)
 """First steps of differences, in shares of a parameter; the best one counts."""
+ROUNDS = 4
 ENOUGH = 1e-10
 TIGHT = 1e-12
 NODES = chebyshev.chebpts1(POINTS)
@@ -111,35 +113,13 @@ def _beyond(c: np.ndarray, most: float) -> float:
     return total
 
 
-def extrapolated(
-    f: Callable[[float], np.ndarray], step: float, levels: int = 4, shrink: float = 2.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """The derivatives of f at 0, and what they may be off: central differences, extrapolated to the step zero."""
-    table: list[list[np.ndarray]] = []
-    best, off = np.zeros(0), np.full(0, np.inf)
-    for level in range(levels):
-        h = step / shrink**level
-        row = [(f(h) - f(-h)) / (2 * h)]
-        for k in range(level):
-            row.append(row[k] + (row[k] - table[-1][k]) / (shrink ** (2 * (k + 1)) - 1))
-        if level:
-            for k in range(1, level + 1):
-                error = np.maximum(abs(row[k] - row[k - 1]), abs(row[k] - table[-1][k - 1]))
-                better = error < off
-                best, off = np.where(better, row[k], best), np.where(better, error, off)
-        else:
-            best, off = row[0], np.full(len(row[0]), np.inf)
-        table.append(row)
-    return best, off
-
-
 def slopes(f: Callable[[float], np.ndarray], size: float) -> tuple[np.ndarray, np.ndarray]:
     """The derivatives of f at 0 and what they may be off, by the first steps that suit each best."""
-    best, off = extrapolated(f, SHARES[0] * size)
+    best, off = richardson(f, 0.0, SHARES[0] * size, ROUNDS)
     for share in SHARES[1:]:
         if (off <= ENOUGH * np.abs(best)).all():
             break
-        more, error = extrapolated(f, share * size)
+        more, error = richardson(f, 0.0, share * size, ROUNDS)
         best, off = np.where(error < off, more, best), np.minimum(error, off)
     return best, off
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from designs import Design
-from differences import Motion, extrapolated
+from differences import Motion
 from gradient_references import DESIGNS, computed, reference
 
 import kempe as kp
-
-
-def test_differences_of_known_functions():
-    slopes, off = extrapolated(lambda h: np.array([np.exp(1 + h), np.sin(3 * h), h**3]), 0.1)
-    np.testing.assert_allclose(slopes, [np.e, 3.0, 0.0], rtol=1e-10, atol=1e-12)
-    assert (off < 1e-8).all()
 
 
 def test_functionals_of_a_swing():
