@@ -1,18 +1,20 @@
 """A run written on tape, and the derivatives of what is asked of it: forward by direction, or backward by functional.
 
 ``run`` simulates; ``values`` are integrals and point values along the tape; ``direct`` pushes one direction per design
-parameter through it, ``adjoint`` pulls one set of weights per functional back. Both differentiate the discrete solution,
-its steps frozen, through the same kernels and the same factors.
+parameter through it, ``adjoint`` pulls one set of weights per functional back. Both differentiate the discrete
+solution, its steps frozen, through the same kernels and the same factors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 
 from kempe.design.jump_slopes import JumpSlopes
+from kempe.design.places import Place
 from kempe.design.start_slopes import StartSlopes
 from kempe.errors import ConvergenceError
 from kempe.results import Result
@@ -23,7 +25,7 @@ from kempe.solvers import motion as mo
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.slopes import Slopes, new_slopes
 from kempe.solvers.sweeping import pull_point, pull_rows, push_point, push_rows
-from kempe.solvers.tape import JUMP, TAKE, Tape, take_state
+from kempe.solvers.tape import INSTANT, JUMP, SETTLED, TAKE, Tape, take_state
 from kempe.system import System
 from kempe.system.directions import directions_of
 
@@ -33,13 +35,16 @@ DIRECTIONS = ("motion", "residual", "stages", "velocity", "inertia", "guards", "
 AT_JUMPS = ("velocity", "inertia", "jumps", "touch")
 
 
+#: Room for so many times at which steps have to end.
+STOPS = 64
+
+
 @dataclass(frozen=True)
 class Watched:
-    """What is asked of a run: integrals of quantities, and quantities at points of time (one per output)."""
+    """What is asked of a run: integrals of quantities, and quantities at places of it (one per output)."""
 
     integrand: Gauge
     point: Gauge
-    times: tuple[float, ...]
 
 
 class Differentiated:
@@ -47,19 +52,36 @@ class Differentiated:
 
     def __init__(self, system: System, task: Task, watched: Watched, by: Sequence[str]) -> None:
         self.system, self.watched, self.by = system, watched, list(by)
-        stops = sorted({t for t in watched.times if task.begun < t < task.grid[-1]})
-        self.machine = Machine(system, replace(task, stops=tuple(stops)))
+        self._task = task
+        self.machine = self._machine(STOPS)
         self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
         self._blocks: list[dict[str, np.ndarray]] = []
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
-    def run(self, parameters: np.ndarray) -> Result:
-        """Simulate at parameter values, onto tape; raises where that fails."""
+    def _machine(self, room: int) -> Machine:
+        return Machine(self.system, replace(self._task, stops=(np.inf,) * room))
+
+    def _stop_at(self, times: Sequence[float]) -> None:
+        """Let steps end at times."""
+        first, last = self._task.begun, float(self._task.grid[-1])
+        stops = sorted({t for t in times if first < t < last})
+        if len(stops) > len(self.machine.course.tape.stops) - 1:
+            self.machine = self._machine(2 * len(stops))
+        self.machine.course.tape.stops[:] = np.inf
+        self.machine.course.tape.stops[: len(stops)] = stops
+
+    def ends_at(self, times: Sequence[float]) -> bool:
+        """Whether some step ends at each of these times."""
+        return bool(np.isin(times, self.tape.t[:, 1]).all())
+
+    def run(self, parameters: np.ndarray, stops: Sequence[float] = ()) -> Result:
+        """Simulate at parameter values, onto tape, with steps that end at some times; raises where that fails."""
+        self._stop_at(stops)
         machine, record = self.machine, Record()
         self._blocks = []
         machine.begin(parameters)
-        self.x = machine.wk.x.copy()
+        self.x, self.sweeps = machine.wk.x.copy(), max(2, machine.course.refinements)
         self._harvest()
         self.begun = sum(len(block["kind"]) for block in self._blocks)
         initial = machine.initial()
@@ -89,18 +111,19 @@ class Differentiated:
 
     # --- the sweeps --------------------------------------------------------------------------------------------------
 
-    def _slopes(self, directions: int, weights: int) -> tuple[Slopes, mo.Work]:
+    def slopes(self, directions: int, weights: int, point: Gauge | None = None) -> tuple[Slopes, mo.Work]:
+        """Memory for so many directions or weights, and a work space in the modes of the start."""
         machine, w = self.machine, self.watched
         slopes = new_slopes(
             machine.eq,
             self.x,
             {name: self.directions[name] for name in DIRECTIONS},
             w.integrand,
-            w.point,
+            w.point if point is None else point,
             self.parameters,
             directions,
             weights,
-            machine.course.refinements,
+            self.sweeps,
         )
         work = mo.new_work(machine.eq, self.x)
         taken = np.flatnonzero(self.tape.kind == TAKE)
@@ -110,12 +133,32 @@ class Differentiated:
         mo.set_rows(machine.eq, work)
         return slopes, work
 
-    def _points(self) -> dict[int, list[int]]:
+    def modes_of_rows(self) -> np.ndarray | None:
+        """Modes and kept values at the start of each row; None where nothing switches."""
+        Z, kind = len(self.tape.z_at), self.tape.kind
+        taken = np.flatnonzero(kind == TAKE)
+        if not len(taken):
+            return None
+        found = np.zeros((len(kind), Z))
+        found[: taken[0] + 1] = self.tape.more[taken[0], :Z]
+        for row, following in zip(taken, [*taken[1:], len(kind) - 1], strict=True):
+            found[row + 1 : following + 1] = self.tape.more[row, Z : 2 * Z]
+        return found
+
+    def _points(self, places: Sequence[Place]) -> dict[int, list[int]]:
         """Per row of the tape: the point values that belong to its end (row -1: to the start)."""
-        ends = self.tape.t[:, 1]
+        kind, ends = self.tape.kind, self.tape.t[:, 1]
         found: dict[int, list[int]] = {}
-        for k, t in enumerate(self.watched.times):
-            row = -1 if t <= self.machine.task.begun else int(np.searchsorted(ends, t, side="right")) - 1
+        for k, place in enumerate(places):
+            if place.side == "start":
+                row = self.begun - 1
+            elif place.side == "end":
+                row = len(kind) - 1
+            elif place.side == "within":
+                row = int(np.searchsorted(ends, place.t, side="right")) - 1
+            else:
+                rows = np.flatnonzero(kind == (INSTANT if place.side == "before" else SETTLED))
+                row = int(rows[np.argmin(np.abs(ends[rows] - place.t))])
             found.setdefault(row, []).append(k)
         return dict(sorted(found.items()))
 
@@ -126,22 +169,23 @@ class Differentiated:
         state.t = float(self.tape.t[row, 1] if row >= 0 else self.tape.t[self.begun, 0])
         return state
 
-    def _fail(self, row: int) -> None:
+    def fail(self, row: int) -> NoReturn:
+        """Say that a row cannot be differentiated."""
         t = float(self.tape.t[row, 0])
         raise ConvergenceError(f"the derivative of the motion cannot be had at t = {t:.6g}: the equations are singular")
 
     def _jump(self, row: int, work: mo.Work) -> JumpSlopes:
         """The jump of a row at which a sweep has stopped."""
         if self.tape.kind[row] != JUMP:
-            self._fail(row)
+            self.fail(row)
         return JumpSlopes(self.system, self.directions, self.tape, row, work.x, self.machine.eq.hybrids.row_at)
 
-    def _forward(self, s: Slopes, work: mo.Work) -> tuple[np.ndarray, np.ndarray]:
+    def _forward(self, s: Slopes, work: mo.Work, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """Push all directions; point values and their directions (a row per direction)."""
         eq, tape, last = self.machine.eq, self.tape, len(self.tape.kind)
         size = self.watched.point.size
         values, slopes, at = np.zeros(size), np.zeros((len(s.dq), size)), 0
-        for row, points in [*self._points().items(), (last - 1, [])]:
+        for row, points in [*self._points(places).items(), (last - 1, [])]:
             while at <= row:
                 at = push_rows(eq, work, s, tape, at, row + 1)
                 if at <= row:
@@ -149,35 +193,35 @@ class Differentiated:
                     at += 1
             if points:
                 if push_point(eq, work, s, self._state(row)) == 0:
-                    self._fail(max(row, 0))
+                    self.fail(max(row, 0))
                 values[points], slopes[:, points] = s.point.outputs[points], s.dpoint[:, points]
         return values, slopes
 
-    def values(self) -> tuple[np.ndarray, np.ndarray]:
+    def values(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """Integrals and point values."""
-        s, work = self._slopes(0, 0)
-        points, _ = self._forward(s, work)
+        s, work = self.slopes(0, 0)
+        points, _ = self._forward(s, work, places)
         return s.integral.copy(), points
 
-    def direct(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def direct(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Integrals, point values, and a row of derivatives by the design parameters for each of both."""
-        s, work = self._slopes(len(self.by), 0)
+        s, work = self.slopes(len(self.by), 0)
         by = self.system.model.parameter_slopes(self.parameters, self.by)
         to_x, to_start = self.system.number_slopes(self.parameters)
         s.dx[:], s.dp[:] = (to_x @ by).T, by.T
         start = self._start()
         drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((len(self.by), self.machine.eq.n))
         s.dq[:], s.dv[:] = start.push(s.dx, drawn, np.zeros_like(drawn), start.size_slopes() @ by)
-        points, slopes = self._forward(s, work)
+        points, slopes = self._forward(s, work, places)
         return s.integral.copy(), points, s.dintegral.T.copy(), slopes.T.copy()
 
-    def adjoint(self, seeds: np.ndarray, point_seeds: np.ndarray) -> np.ndarray:
+    def adjoint(self, seeds: np.ndarray, point_seeds: np.ndarray, places: Sequence[Place]) -> np.ndarray:
         """Per row of weights of integrals and point values: the derivative of their sum by the design parameters."""
-        s, work = self._slopes(0, len(seeds))
+        s, work = self.slopes(0, len(seeds))
         eq, tape, at = self.machine.eq, self.tape, len(self.tape.kind)
         s.seed[:] = seeds
         self._last_modes(work)
-        for row, points in [*reversed(self._points().items()), (-1, [])]:
+        for row, points in [*reversed(self._points(places).items()), (-1, [])]:
             while at > row + 1:
                 at = pull_rows(eq, work, s, tape, row + 1, at) + 1
                 if at > row + 1:
@@ -188,7 +232,7 @@ class Differentiated:
             s.point_seed[:] = 0.0
             s.point_seed[:, points] = point_seeds[:, points]
             if pull_point(eq, work, s, self._state(row)) == 0:
-                self._fail(max(row, 0))
+                self.fail(max(row, 0))
         start = self._start()
         dbar, _, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
         to_x, to_start = self.system.number_slopes(self.parameters)
@@ -199,9 +243,7 @@ class Differentiated:
 
     def _start(self) -> StartSlopes:
         """The derivatives of the start."""
-        machine = self.machine
-        machine.stand(self.parameters)
-        return StartSlopes(machine, self.directions["inertia"], self.directions["velocity"])
+        return StartSlopes(self.machine, self.directions["inertia"], self.directions["velocity"])
 
     def _last_modes(self, work: mo.Work) -> None:
         """Put the modes and kept values of the end into the inputs."""

@@ -345,6 +345,10 @@ class Functionals:
         found = np.array(self._values(leaves, parameters), dtype=float).reshape(len(self.names))
         return self._finite(found, "its value", leaves)
 
+    def weights(self, leaves: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """Their derivatives by the leaves (F, L)."""
+        return np.array(self._slopes(leaves, parameters)[0], dtype=float)
+
     def gradients(
         self, leaves: np.ndarray, by_parameters: np.ndarray, parameters: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,8 @@
 """How the start of a motion depends on design parameters: through assembly, and through the start velocities.
 
-The assembled pose is the one nearest to the sketch d: W (q - d) + Phi_q^T mu = 0, Phi = 0 with W = diag(1 / size^2). The
-start velocities are those of least kinetic energy with the given ones kept: M v + Phi_q^T mu + E^T kappa = 0, Phi' = 0,
-E v = given. Both are differentiated as the linear systems that follow from them.
+The assembled pose is the one nearest to the sketch d: W (q - d) + Phi_q^T mu = 0 and Phi = 0, with W = diag(1 / size^2).
+The start velocities are those of least kinetic energy with the given ones kept: M v + Phi_q^T mu + E^T kappa = 0,
+Phi' = 0, E v = given. Both are differentiated as the linear systems that follow from them.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class StartSlopes:
     def __init__(self, machine: Machine, inertia: Directions, velocity: Directions) -> None:
         self.machine, self.inertia, self.velocity = machine, inertia, velocity
         self.system, self.eq, self.start = machine.system, machine.eq, machine.start
-        now = machine.course.now
-        self.q, self.v, self.t = now.q.copy(), now.v.copy(), now.t
+        self.q, self.v, self.stood = machine.stood
+        self.t = machine.task.begun
         self.drawn = self.start.drawn.copy()
         self.x = checked_inputs(self.system, machine.parameters)[0]
         self.moved = bool(np.any(np.abs(self.q - self.drawn) > MOVED * self.eq.scale))
@@ -95,7 +95,7 @@ class StartSlopes:
 
     def _velocities(self) -> None:
         eq, start, n, m = self.eq, self.start, self.eq.n, self.eq.m
-        x = self.machine.wk.x.copy()
+        x = self.stood.copy()
         x[eq.hybrids.row_at] = self.machine.held_at_first
         given = np.flatnonzero(start.is_given)
         pace = max(float(np.abs(self.v / eq.scale).max(initial=0.0)), 1e-300)

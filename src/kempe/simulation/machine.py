@@ -92,6 +92,8 @@ class Machine:
         self._rates = {names[1]: k for k, names in enumerate(system.names)}
         self.redundant: list[int] = []
         self.held_at_first = np.zeros(0)
+        #: Coordinates, rates and inputs where it last stood before a motion began.
+        self.stood = np.zeros(0), np.zeros(0), np.zeros(0)
         self.first_modes: dict[str, str] = {}
         self.parameters = system.model.parameter_vector(None)
 
@@ -141,6 +143,7 @@ class Machine:
         self.start.drawn[:] = now.q[:] = drawn
         self._assemble()
         self._place_velocities()
+        self.stood = now.q.copy(), now.v.copy(), self.wk.x.copy()
 
     def check_tables(self) -> None:
         """A motion cannot begin beyond the data of a table."""

@@ -1,0 +1,177 @@
+"""Functionals of simulated motions with their gradients, at any design: what sensitivity analysis and optimisers ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from kempe.design.differentiating import Differentiated, Watched
+from kempe.design.functionals import Functionals, named
+from kempe.design.leaves import Extreme, Integral, Point
+from kempe.design.places import Place, Places
+from kempe.elements import shown
+from kempe.errors import ModelError
+from kempe.model import Model
+from kempe.results import Result
+from kempe.simulation.methods import given_options
+from kempe.simulation.task import new_task
+from kempe.system import compiled
+from kempe.system.expressing import Expressions, gauge
+
+#: The methods whose steps can be differentiated.
+METHODS = ("auto", "projection", "alpha", "radau")
+#: So often the places of extremes and of bounds are looked for again, until they stay.
+ROUNDS = 4
+
+Gradient = Literal["auto", "adjoint", "direct"]
+
+
+class Evaluator:
+    """Functionals of a model's simulated motion as functions of its design parameters.
+
+    ``values`` and ``gradients`` take design values in the order of ``parameters``; both raise a
+    :class:`kempe.KempeError` where a design cannot be assembled, locks or fails on the way.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        times: Any,
+        functionals: Any,
+        by: Sequence[str] | str | None = None,
+        *,
+        gradient: Gradient = "auto",
+        parameters: Mapping[str, float] | None = None,
+        method: str = "auto",
+        steps: int = 200,
+        tolerance: float = 1e-8,
+        step: float | None = None,
+        max_step: float | None = None,
+        start: Any = None,
+        velocities: Mapping[str, float] | None = None,
+        radius: float | None = None,
+    ) -> None:
+        if method not in METHODS:
+            raise ModelError(f"gradients are known for the methods {', '.join(METHODS)}, not for {shown(method)}")
+        if gradient not in ("auto", "adjoint", "direct"):
+            raise ModelError(f"a gradient is 'adjoint', 'direct' or 'auto', not {shown(gradient)}")
+        self.model, self.gradient = model, gradient
+        self.system = compiled(model)
+        self.base = model.parameter_vector(parameters)
+        self.parameters = self._chosen(by)
+        self.functionals = Functionals(named(functionals), self.system.parameters)
+        self.names = self.functionals.names
+        task = new_task(
+            times,
+            method=method,
+            steps=steps,
+            tolerance=tolerance,
+            step=step,
+            max_step=max_step,
+            start=start,
+            velocities=velocities,
+            audit=False,
+            options=given_options(radius=radius),
+        )
+        self._watch(task)
+        self.run = Differentiated(self.system, task, self._watched, self.parameters)
+        #: The last run.
+        self.result: Result | None = None
+        #: What there is to say about derivatives of the last run.
+        self.warnings: list[str] = []
+
+    def _chosen(self, by: Sequence[str] | str | None) -> list[str]:
+        known = self.model.parameters
+        if by is None:
+            found = [name for name, p in known.items() if p.formula is None]
+        else:
+            given = [by] if isinstance(by, str) or hasattr(by, "label") else list(by)
+            found = [getattr(item, "label", item) for item in given]
+            self.model.parameter_slopes(self.base, found)  # (refuses what is no free choice)
+        if not found:
+            raise ModelError(f"'{self.model.name}' has no design parameter: m.parameter(...) makes one")
+        return found
+
+    def _watch(self, task: Any) -> None:
+        """Compile what has to be watched along a run."""
+        expressions = Expressions(self.system, self.model.measures)
+        leaves = self.functionals.leaves
+        self._integrals = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Integral)]
+        self._points = [k for k, leaf in enumerate(leaves) if not isinstance(leaf, Integral)]
+        self._extremes = [k for k in self._points if isinstance(leaves[k], Extreme)]
+        made = {k: leaf.expression(expressions) for k, leaf in enumerate(leaves)}
+        kinks = [s for s in (leaf.switch(expressions) for leaf in leaves) if s is not None]
+        integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
+        self._watched = Watched(gauge(integrand, expressions.symbols), gauge(point, expressions.symbols))
+        seen = [made[k] for k in self._extremes]
+        largest = [leaves[k].largest for k in self._extremes]  # type: ignore[attr-defined]
+        self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks))
+        first, last = task.begun, float(task.grid[-1])
+        self._fixed: dict[int, Place] = {}
+        for k in self._points:
+            leaf = leaves[k]
+            if isinstance(leaf, Point):
+                at = {"start": first, "end": last}.get(leaf.at, leaf.at) if isinstance(leaf.at, str) else leaf.at
+                if not first <= at <= last:
+                    raise ModelError(f"{leaf.text}: the run goes from {first:g} to {last:g}")
+                self._fixed[k] = Place(float(at), "start" if at <= first else "end" if at >= last else "within")
+
+    # --- at a design ---------------------------------------------------------------------------------------------------
+
+    def vector(self, p: Any) -> np.ndarray:
+        """All parameters of the model at design values."""
+        values = np.asarray(p, dtype=float).ravel()
+        if values.shape != (len(self.parameters),):
+            raise ModelError(f"a design has {len(self.parameters)} values ({', '.join(self.parameters)})")
+        free = {name: p for name, p in zip(self.model.parameters, self.base, strict=True)}
+        chosen = {name: value for name, value in free.items() if self.model.parameters[name].formula is None}
+        return self.model.parameter_vector(chosen | dict(zip(self.parameters, values.tolist(), strict=True)))
+
+    def _simulate(self, p: Any) -> list[Place]:
+        """Run at a design, with steps that end where something is asked for; the places of all points."""
+        vector = self.vector(p)
+        fixed = [place.t for place in self._fixed.values() if place.side == "within"]
+        found: list[Place] = []
+        self.result = self.run.run(vector, fixed)
+        for _ in range(ROUNDS if self._places.any else 0):
+            places, kinks = self._places.look(self.run)
+            moved = self._places.moved(found, places)
+            found = places
+            if not moved and self.run.ends_at([place.t for place in found if place.side == "within"] + kinks):
+                break
+            stops = fixed + kinks + [place.t for place in found if place.side == "within"]
+            self.result = self.run.run(vector, stops)
+        of_extremes = dict(zip(self._extremes, found, strict=True))
+        return [of_extremes.get(k) or self._fixed[k] for k in self._points]
+
+    def values(self, p: Any) -> np.ndarray:
+        """The functionals at a design."""
+        integrals, points = self.run.values(self._simulate(p))
+        return self.functionals.values(self._leaves(integrals, points), self.run.parameters)
+
+    def gradients(self, p: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The functionals at a design, and a row of derivatives for each."""
+        places = self._simulate(p)
+        L, P = len(self.functionals.leaves), len(self.parameters)
+        by = self.model.parameter_slopes(self.run.parameters, self.parameters)
+        slopes = np.zeros((L, len(self.run.parameters)))
+        if self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= P):
+            integrals, points, by_integral, by_point = self.run.direct(places)
+            leaves = self._leaves(integrals, points)
+            values, explicit = self.functionals.gradients(leaves, slopes, self.run.parameters)
+            weights = self.functionals.weights(leaves, self.run.parameters)
+            return values, explicit @ by + weights @ self._leaves(by_integral, by_point)
+        integrals, points = self.run.values(places)
+        leaves = self._leaves(integrals, points)
+        values, explicit = self.functionals.gradients(leaves, slopes, self.run.parameters)
+        weights = self.functionals.weights(leaves, self.run.parameters)
+        found = self.run.adjoint(weights[:, self._integrals], weights[:, self._points], places)
+        return values, explicit @ by + found
+
+    def _leaves(self, integrals: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Numbers, or rows, of integrals and points in the order of the leaves."""
+        found = np.zeros((len(self.functionals.leaves), *integrals.shape[1:]))
+        found[self._integrals], found[self._points] = integrals, points
+        return found
