@@ -76,6 +76,13 @@ class Motion:
         sign = 1.0 if kind == "maximum" else -1.0
         return sign * max(_largest(sign * row) for row in c)
 
+    def unit(self, asked: Asked) -> float:
+        """What counts as one: the largest value on the way, of an integral its own with all values above zero."""
+        kind, what, *_ = asked
+        values, _ = self.polynomials(what)
+        largest = float(np.abs(values).max())
+        return largest * float(2 * self.half.sum()) if kind in ("integral", "violation") else largest
+
     def tail(self, what: str) -> float:
         """How large the last coefficients are beside the largest: what the polynomials leave out."""
         _, c = self.polynomials(what)
