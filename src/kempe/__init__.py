@@ -77,8 +77,11 @@ from kempe.analysis import (
 )
 from kempe.api import Equations, Mechanism, load
 from kempe.design import (
+    Effect,
     Functional,
     Requirement,
+    Sensitivity,
+    SensitivityTable,
     final,
     initial,
     integral,
@@ -152,6 +155,7 @@ __all__ = [
     "Branch",
     "ConvergenceError",
     "Coulomb",
+    "Effect",
     "ElasticFoundation",
     "Element",
     "Energies",
@@ -191,6 +195,8 @@ __all__ = [
     "Result",
     "RooneyDeravi",
     "Runs",
+    "Sensitivity",
+    "SensitivityTable",
     "ShortBearing",
     "SingularPosition",
     "SingularPositionError",

@@ -25,7 +25,7 @@ def _view(name: str) -> Any:
     return call
 
 
-_PICTURES = ("plot", "draw", "animate", "report", "modes_report", "pattern")
+_PICTURES = ("plot", "draw", "animate", "report", "modes_report", "pattern", "tornado")
 _PORTRAITS = ("plot_orbit", "plot_phase", "plot_poincare", "plot_exponent", "plot_horizon")
 VIEWS.update({name: _view(name) for name in (*_PICTURES, *_PORTRAITS)})
 VIEWS.update(

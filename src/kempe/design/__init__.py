@@ -1,5 +1,6 @@
 """Questions about a family of mechanisms: sensitivity and optimal design."""
 
+from kempe.design.account import Effect, Sensitivity, SensitivityTable
 from kempe.design.functionals import (
     Functional,
     final,
@@ -16,8 +17,11 @@ from kempe.design.functionals import (
 from kempe.design.requirements import Requirement
 
 __all__ = [
+    "Effect",
     "Functional",
     "Requirement",
+    "Sensitivity",
+    "SensitivityTable",
     "final",
     "initial",
     "integral",

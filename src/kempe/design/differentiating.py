@@ -22,6 +22,7 @@ from kempe.simulation.machine import Machine
 from kempe.simulation.running import Record, finished, go
 from kempe.simulation.task import Task
 from kempe.solvers import motion as mo
+from kempe.solvers import newmark as nm
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.slopes import Slopes, new_slopes
 from kempe.solvers.sweeping import pull_point, pull_rows, push_point, push_rows
@@ -125,6 +126,9 @@ class Differentiated:
             weights,
             self.sweeps,
         )
+        memory = machine.integrator.memory
+        if isinstance(memory, nm.Memory):
+            slopes.constants[:] = memory.alpha_m, memory.alpha_f, memory.beta, memory.gamma
         work = mo.new_work(machine.eq, self.x)
         taken = np.flatnonzero(self.tape.kind == TAKE)
         if len(taken):  # the modes before the first switches

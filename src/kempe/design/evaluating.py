@@ -1,4 +1,4 @@
-"""Functionals of simulated motions with their gradients, at any design: what sensitivity analysis and optimisers ask."""
+"""Functionals of simulated motions with their gradients, at any design: what sensitivities and optimisers ask for."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class Evaluator:
         if by is None:
             found = [name for name, p in known.items() if p.formula is None]
         else:
-            given = [by] if isinstance(by, str) or hasattr(by, "label") else list(by)
-            found = [getattr(item, "label", item) for item in given]
+            given: list[Any] = [by] if isinstance(by, str) or hasattr(by, "label") else list(by)
+            found = [str(getattr(item, "label", item)) for item in given]
             self.model.parameter_slopes(self.base, found)  # (refuses what is no free choice)
         if not found:
             raise ModelError(f"'{self.model.name}' has no design parameter: m.parameter(...) makes one")
@@ -118,14 +118,14 @@ class Evaluator:
                     raise ModelError(f"{leaf.text}: the run goes from {first:g} to {last:g}")
                 self._fixed[k] = Place(float(at), "start" if at <= first else "end" if at >= last else "within")
 
-    # --- at a design ---------------------------------------------------------------------------------------------------
+    # --- at a design -------------------------------------------------------------------------------------------------
 
     def vector(self, p: Any) -> np.ndarray:
         """All parameters of the model at design values."""
         values = np.asarray(p, dtype=float).ravel()
         if values.shape != (len(self.parameters),):
             raise ModelError(f"a design has {len(self.parameters)} values ({', '.join(self.parameters)})")
-        free = {name: p for name, p in zip(self.model.parameters, self.base, strict=True)}
+        free = dict(zip(self.model.parameters, self.base.tolist(), strict=True))
         chosen = {name: value for name, value in free.items() if self.model.parameters[name].formula is None}
         return self.model.parameter_vector(chosen | dict(zip(self.parameters, values.tolist(), strict=True)))
 

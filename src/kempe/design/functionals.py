@@ -42,8 +42,8 @@ class Functional:
     """A number that a motion has, made of what a run supplies and of design parameters.
 
     Functionals are made by :func:`kempe.integral`, :func:`kempe.final` and so on, combined with numbers, design
-    parameters and each other by ``+ - * / **``, and compared: ``kp.final("crank.omega") <= 0.3`` is a
-    :class:`kempe.Requirement`.
+    parameters and each other by ``+ - * / **`` and ``abs``, and compared: ``kp.final("crank.omega") <= 0.3`` is a
+    :class:`kempe.Requirement`, and so is ``==``.
     """
 
     # CasADi's expressions leave operations with them to this class.
@@ -57,10 +57,12 @@ class Functional:
         level: int = LEAF,
         name: str | None = None,
     ) -> None:
-        self._expression, self._leaves, self._level = expression, dict(leaves), level
-        self.name = None if name is None else check_name(name, "functional")
+        self._expression, self._leaves = expression, dict(leaves)
+        self._level = level if name is None else WORD
         #: What it is in words.
         self.text = text
+        #: What it goes by: the name it was given, or else these words.
+        self.name = text if name is None else check_name(name, "functional")
 
     @property
     def leaves(self) -> list[Leaf]:
@@ -69,7 +71,7 @@ class Functional:
 
     def called(self, name: str) -> Functional:
         """The same functional under a name."""
-        return Functional(self._expression, self._leaves, self.text, self._level, name)
+        return Functional(self._expression, self._leaves, self.text, name=name)
 
     def equals(self, value: Any) -> Requirement:
         """The requirement that it has a value: a number, a design parameter or another functional."""
@@ -91,7 +93,7 @@ class Functional:
         return self._joined(other, "{} + {}", SUM, (SUM, SUM), lambda a, b: a + b)
 
     def __radd__(self, other: Any) -> Functional:
-        return as_functional(other) + self
+        return self if isinstance(other, int) and other == 0 else as_functional(other) + self  # (sum begins with 0)
 
     def __sub__(self, other: Any) -> Functional:
         return self._joined(other, "{} - {}", SUM, (SUM, PRODUCT), lambda a, b: a - b)
@@ -136,7 +138,7 @@ class Functional:
 
     def _within(self, level: int) -> str:
         """How it is written as a part of something that holds together so tightly."""
-        return str(self) if (WORD if self.name else self._level) >= level else f"({self})"
+        return self.name if self._level >= level else f"({self.name})"
 
     # --- comparisons ---------------------------------------------------------------------------------------------
 
@@ -148,6 +150,12 @@ class Functional:
 
     __lt__, __gt__ = __le__, __ge__
 
+    def __eq__(self, other: Any) -> Requirement:  # type: ignore[override]
+        known = isinstance(other, (Functional, ca.SX, int, float, np.number))
+        return self.equals(other) if known and other is not self else NotImplemented
+
+    __hash__ = object.__hash__
+
     def _compared(self, other: Any, sign: str, at_least: bool = False, at_most: bool = False) -> Requirement:
         bound = as_functional(other)
         fixed = bound._expression.is_constant()
@@ -156,10 +164,10 @@ class Functional:
         return Requirement(compared, low, high, f"{self} {sign} {bound}")
 
     def __str__(self) -> str:
-        return self.name or self.text
+        return self.name
 
     def __repr__(self) -> str:
-        return f"Functional({self.text})" if self.name is None else f"Functional({self.name}: {self.text})"
+        return f"Functional({self.text})" if self.name == self.text else f"Functional({self.name}: {self.text})"
 
     def __bool__(self) -> bool:
         raise ModelError(f"'{self}' is known only after a run; it is neither true nor false")
@@ -304,7 +312,7 @@ def named(given: Any, what: str = "functionals") -> dict[str, Functional]:
     else:
         items = given if isinstance(given, (list, tuple)) else [given]
         found = [as_functional(f.functional if isinstance(f, Requirement) else f, what) for f in items]
-    names = [str(f) for f in found]
+    names = [f.name for f in found]
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
         raise ModelError(f"{what}: '{twice}' is there twice; give them names, name=...")
@@ -347,7 +355,8 @@ class Functionals:
 
     def weights(self, leaves: np.ndarray, parameters: np.ndarray) -> np.ndarray:
         """Their derivatives by the leaves (F, L)."""
-        return np.array(self._slopes(leaves, parameters)[0], dtype=float)
+        found = np.array(self._slopes(leaves, parameters)[0], dtype=float)
+        return self._finite(found, "its gradient", leaves)
 
     def gradients(
         self, leaves: np.ndarray, by_parameters: np.ndarray, parameters: np.ndarray

@@ -61,6 +61,9 @@ class Slopes(Frame):
     end_q: Floats  # how the state at the end of a step, and integrals along it, change with its end
     end_v: Floats
     end_integral: Floats
+    end_al: Floats
+    end_g: Floats
+    constants: Floats  # of the method
     dintegral: FloatRows
     dpoint: FloatRows
     # per weight
@@ -342,6 +345,9 @@ def new_slopes(
         end_q=np.zeros(n),
         end_v=np.zeros(n),
         end_integral=np.zeros(integrand.size),
+        end_al=np.zeros(N),
+        end_g=np.zeros(n),
+        constants=np.zeros(4),
         dintegral=np.zeros((count, integrand.size)),
         dpoint=np.zeros((count, point.size)),
         **{name: np.zeros((weights, s)) for name, s in (("xbar", X), ("pbar", P), ("qbar", n), ("vbar", n))},

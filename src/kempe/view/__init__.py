@@ -7,6 +7,7 @@ from kempe.view.pictures import draw, path
 from kempe.view.plots import orbit, plot
 from kempe.view.report import modes_report, report
 from kempe.view.style import COLOURS, save
+from kempe.view.tornado import tornado
 
 __all__ = [
     "COLOURS",
@@ -24,4 +25,5 @@ __all__ = [
     "plot_poincare",
     "report",
     "save",
+    "tornado",
 ]
