@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kempe import analysis
+from kempe import analysis, design
 from kempe.calling import explained, explained_methods
 from kempe.errors import KempeError
 from kempe.model import EquationsModel, MechanismModel, files
@@ -26,8 +26,9 @@ def _view(name: str) -> Any:
 
 
 _PICTURES = ("plot", "draw", "animate", "report", "modes_report", "pattern", "tornado")
+_OPTIMA = ("optimum_report", "plot_history", "plot_changes")
 _PORTRAITS = ("plot_orbit", "plot_phase", "plot_poincare", "plot_exponent", "plot_horizon")
-VIEWS.update({name: _view(name) for name in (*_PICTURES, *_PORTRAITS)})
+VIEWS.update({name: _view(name) for name in (*_PICTURES, *_PORTRAITS, *_OPTIMA)})
 VIEWS.update(
     poincare=analysis.poincare,
     periodicity=analysis.periodicity,
@@ -56,6 +57,12 @@ class Analyses:
     horizon = analysis.horizon
     sparsity = analysis.sparsity
     ranks = analysis.ranks
+    sensitivity = design.sensitivity
+    optimise = design.optimise
+    kinematic_sensitivity = design.kinematic_sensitivity
+    inverse_dynamics_sensitivity = design.inverse_dynamics_sensitivity
+    equilibrium_sensitivity = design.equilibrium_sensitivity
+    modal_sensitivity = design.modal_sensitivity
 
     def draw(
         self,

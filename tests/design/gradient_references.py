@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from designs import Design
 from differences import Motion, directional, gradients, scaled
-from random_designs import FIRST_IMPACT, FIRST_RUBBING, direction, random_design
+from random_motions import FIRST_IMPACT, FIRST_RUBBING, direction, random_design
 from smooth_designs import SMOOTH
 from switching_designs import SWITCHING
 

@@ -1,148 +1,118 @@
-"""Random mechanisms with random design parameters, each by its seed.
+"""Random mechanisms with design parameters: those of ``tests/references`` with some of their numbers made parameters.
 
-Seeds below ``FIRST_RUBBING`` draw those of ``tests/references`` (springs, drivers, soft stops, in units of any size),
-seeds below ``FIRST_IMPACT`` those of ``tests/nonsmooth`` that rub, and from there on those that collide. Every
-parameter is one as drawn: a share of a number, or a place in units of the size of the mechanism. Where there are
-joints, one velocity at most is given: more of them would have to fit joints that move with the parameters.
+Places are given as points of the drawn pose, so that a design is assembled whatever its parameters are, redundant or
+not. To be driven, a mechanism gets a driver on each coordinate that is free; to rest, springs towards its drawn pose.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from dataclasses import replace
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
-import building
-import drawing
 import numpy as np
-import random_touching
-import touching_plans
-from designs import Asked, Design
-from planar import HOLD
-from plans import Link
+from scipy.linalg import qr
 
 import kempe as kp
+from kempe.simulation.posing import Posed
 
-FIRST_RUBBING, FIRST_IMPACT = 1000, 2000
-MOST = 6
-"""Parameters of a design."""
-SHARE, SHARE_OF_SWITCHING = 0.35, 0.6
-"""Of the time that the mechanism was drawn for: errors grow with time, those of references too."""
+sys.path.insert(0, str(Path(__file__).parent.parent / "references"))
 
-#: Numbers of parts and elements that may be parameters, and places that may.
-NUMBERS = {
-    "mass", "inertia", "stiffness", "length", "damping", "force", "angle", "torque", "c", "k", "limit", "radius",
-    "speed", "amplitude", "restitution", "normal",
-}  # fmt: skip
-PLACES = {"at", "a", "b"}
-Site = tuple[int, tuple[str, ...], int]
-"""Which part or element, its field (and a field of that), and which component of a pair."""
+from building import _Builder
+from drawing import FAMILIES, Pen, loads, springs, stops, torsions
+from plans import Plan
+
+#: What may be a parameter, of parts and elements.
+NUMBERS = ("mass", "inertia", "at", "a", "b", "stiffness", "length", "damping", "force", "limit", "c", "k", "radius")
 
 
-def _items(plan: Any) -> list[Any]:
-    return [*(plan.parts if hasattr(plan, "parts") else plan.bodies), *plan.elements]
+class _Designed(_Builder):
+    """A plan built with some of its numbers as parameters."""
+
+    def __init__(self, plan: Plan, rng: np.random.Generator, count: int) -> None:
+        places = [
+            (kind, k, f.name, i)
+            for kind, items in (("parts", plan.parts), ("elements", plan.elements))
+            for k, item in enumerate(items)
+            for f in fields(item)
+            if f.name in NUMBERS
+            for i in _places(getattr(item, f.name))
+        ]
+        self.chosen = [places[k] for k in rng.permutation(len(places))[:count]]
+        self.plan = plan
+        super().__init__(plan)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "m":  # the model exists: numbers become its parameters
+            for number, (kind, k, field, i) in enumerate(self.chosen):
+                items = getattr(self.plan, kind)
+                given = getattr(items[k], field)
+                old = given if i is None else given[i]
+                made = value.parameter(f"design {number}", old)
+                new = made if i is None else tuple(made if j == i else x for j, x in enumerate(given))
+                items[k] = replace(items[k], **{field: new})
 
 
-def _sites(plan: Any, places: bool) -> Iterator[Site]:
-    """All numbers of a plan that can be varied without its drawing coming apart."""
-    for k, item in enumerate(_items(plan)):
-        kind = type(item).__name__
-        for name, value in vars(item).items():
-            if (kind, name) == ("Body", "angle") or (name == "radius" and kind != "Rack"):
-                continue  # joints are fixed to bodies as drawn; a radius of zero means something else to a plan
-            if name in NUMBERS and isinstance(value, float) and value:
-                yield k, (name,), 0
-            elif name == "force" and isinstance(value, tuple):
-                yield from ((k, (name,), c) for c in (0, 1) if value[c])
-            elif name == "friction" and value is not None:
-                yield k, (name, "kinetic"), 0
-                if value.static > 1.04 * value.kinetic:
-                    yield k, (name, "static"), 0
-            elif places and name in PLACES and kind in ("Joint", "Spring", "Body"):
-                yield from ((k, (name,), c) for c in (0, 1))
-
-
-def _varied(item: Any, fields: tuple[str, ...], component: int, p: Any, size: float) -> Any:
-    """An element with a parameter in place of a number."""
-    name, *inner = fields
-    value = getattr(item, name)
-    if inner:
-        return replace(item, **{name: _varied(value, tuple(inner), component, p, size)})
+def _places(value: Any) -> list[int | None]:
+    """The numbers in a field, those that are zero left alone."""
     if isinstance(value, tuple):
-        changed = list(value)
-        changed[component] = value[component] * p if name == "force" else value[component] + 0.2 * size * (p - 1)
-        return replace(item, **{name: tuple(changed)})
-    if name == "kinetic":  # the static coefficient follows it
-        return replace(item, kinetic=item.kinetic * p, static=item.static * p)
-    return replace(item, **{name: value * p})
+        return [i for i, x in enumerate(value) if x]
+    return [None] if isinstance(value, float) and value else []
 
 
-class _Varied:
-    """Puts parameters into a plan, where they were drawn to be."""
-
-    def __init__(self, sites: list[Site], size: float) -> None:
-        self.sites, self.size = sites, size
-
-    def __call__(self, m: kp.Mechanism, plan: Any) -> Any:
-        items = _items(plan)
-        for n, (k, fields, component) in enumerate(self.sites):
-            items[k] = _varied(items[k], fields, component, m.parameter(f"design {n}", 1.0), self.size)
-        first = "parts" if hasattr(plan, "parts") else "bodies"
-        count = len(getattr(plan, first))
-        return replace(plan, **{first: items[:count], "elements": items[count:]})
-
-
-def _asked(design: Design, names: list[tuple[str, str]], rng: np.random.Generator) -> tuple[Asked, ...]:
-    """An integral, an end value, an extreme, of coordinates that move, and the force of a joint."""
-    m = design.model
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kp.AccuracyWarning)
-        glance = m.simulate(design.end, steps=50, tolerance=1e-6, progress=False, **design.options)
-    rates = np.array([np.abs(glance.array(v)).max() for _, v in names])
-    names = [pair for pair, rate in zip(names, rates, strict=True) if rate > 1e-3 * rates.max()] or names
-    (x, _), (_, v), (y, _) = (names[k] for k in rng.integers(len(names), size=3))
-    asked: list[Asked] = [("integral", f"{{{x}}}**2"), ("final", f"{{{v}}}"), ("maximum", f"{{{y}}}")]
-    joints = [name for name, e in m.elements.items() if type(e).__name__ in ("Revolute", "Link", "Bar")]
-    if joints:
-        asked.append(("integral", f"{{{rng.choice(joints)}.force}}**2"))
-    return tuple(asked)
-
-
-def _velocities(plan: Any, given: dict[str, float], rng: np.random.Generator) -> dict[str, float]:
-    """What of the start velocities of a plan is given: all of bodies that fly, one of a linkage that nobody drives."""
-    kinds = {type(item).__name__ for item in plan.elements}
-    if not kinds & {"Joint", "Link", "Slider", "Gear", "Rack"} and "Bar" not in {
-        type(p).__name__ for p in _items(plan)
-    }:
-        return given
-    moving = [name for name, v in given.items() if abs(v) > 1e-2 * max(map(abs, given.values()))]
-    driven = kinds & {"Driver", "Slider", "Motor"} or any(isinstance(e, Link) and e.law != HOLD for e in plan.elements)
-    return {} if driven or not moving else {(name := str(rng.choice(moving))): given[name]}
-
-
-def direction(seed: int, count: int) -> np.ndarray:
-    """In which a design is changed."""
-    return np.random.default_rng([seed, 1]).uniform(-1.0, 1.0, count)
-
-
-def random_design(seed: int) -> Design:
-    """The design of a seed."""
+def drawn(seed: int) -> tuple[kp.Mechanism, np.random.Generator]:
+    """A mechanism of any family, with forces, and three parameters."""
     rng = np.random.default_rng(seed)
-    if seed < FIRST_RUBBING:
-        plan, reference = drawing.draw(seed)
-        loose = reference.rank == reference.m  # constraints that say things twice fit as drawn only
-        sites, size = list(_sites(plan, places=loose)), reference.size
-        velocities, pairs = plan.velocities, [(q, v) for q, v, _, _ in reference.observed]
-    else:
-        plan = random_touching.draw(seed - FIRST_RUBBING)
-        sites, size = list(_sites(plan, places=False)), plan.size
-        rates = touching_plans.rates(plan)
-        velocities = dict(zip(rates, np.ravel([plan.velocities[b.name] for b in plan.bodies]), strict=True))
-        pairs = list(zip(touching_plans.coordinates(plan), rates, strict=True))
-    chosen = [sites[k] for k in rng.permutation(len(sites))[:MOST]]
-    build = building.mechanism if seed < FIRST_RUBBING else touching_plans.mechanism
-    share = SHARE if seed < FIRST_RUBBING else SHARE_OF_SWITCHING
-    options = {"velocities": _velocities(plan, velocities, rng)}
-    design = Design(build(plan, _Varied(chosen, size)), share * plan.end, (), options)
-    return replace(design, asked=_asked(design, pairs, rng))
+    names = list(FAMILIES)
+    pen = Pen(rng, str(rng.choice(names, p=[FAMILIES[name][1] for name in names])))
+    pen.spread = min(pen.spread, 0.5)
+    FAMILIES[pen.plan.family][0](pen)
+    for dress in (springs, torsions, loads, stops):
+        dress(pen)
+    return _Designed(pen.plan, rng, 3).m, rng
+
+
+def free_coordinates(m: kp.Mechanism) -> list[str]:
+    """Coordinates that describe the motion that joints leave open, angles before lengths."""
+    posed = Posed(m)
+    J = posed.linear(posed.drawn, 0.0)[1] * posed.scale / posed.row_scale[:, None]
+    _, s, Vt = np.linalg.svd(J)
+    free = Vt[int((s > 1e-8).sum()) :]
+    if not len(free):
+        return []
+    order = qr(free * np.where(posed.system.is_angle, 2.0, 1.0), pivoting=True, mode="r")[1]
+    return [posed.system.names[k][0] for k in sorted(order[: len(free)])]
+
+
+def driven_design(seed: int) -> kp.Mechanism:
+    """A random mechanism that is driven wherever it is free."""
+    m, rng = drawn(seed)
+    speed, posed = m.parameter("speed", 0.5), Posed(m)
+    for k, name in enumerate(free_coordinates(m)):
+        part, _, channel = name.rpartition(".")
+        quantity = getattr(m[part], channel)
+        begin, rate = float(posed.drawn[posed.system.index(name)]), float(rng.uniform(-1, 1))
+        m.driver(f"driver {k}", quantity, lambda t, b=begin, r=rate: b + r * speed * t + 0.1 * kp.sin(speed * t))
+    return m
+
+
+def resting_design(seed: int) -> kp.Mechanism:
+    """A random mechanism that rests near where it is drawn."""
+    m, rng = drawn(seed)
+    k = m.parameter("well", 30.0)
+    posed = Posed(m)
+    for (name, *_), value in zip(posed.system.names, posed.drawn, strict=True):
+        part, _, channel = name.rpartition(".")
+        about, share = float(value) + 0.05 * float(rng.normal()), float(rng.uniform(0.5, 2.0))
+        channels = [c for c, *_ in m[part].channels]
+
+        def well(
+            b: Any, channel: str = channel, about: float = about, share: float = share, all_: Any = channels
+        ) -> Any:
+            push = -share * k * (getattr(b, channel) - about)
+            return tuple(push if c == channel else 0.0 for c in all_)
+
+        m.user_force(f"well {name.replace('.', ' ')}", well, m[part])
+    return m

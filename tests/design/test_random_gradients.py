@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from agreeing import EQUAL, TRUE, differentiated
 from gradient_references import known_seeds, random_reference
-from random_designs import direction, random_design
+from random_motions import direction, random_design
 
 
 @pytest.mark.parametrize("seed", known_seeds())

@@ -79,6 +79,8 @@ class Evaluator:
         self.run = Differentiated(self.system, task, self._watched, self.parameters)
         #: The last run.
         self.result: Result | None = None
+        #: How the last gradient was found.
+        self.used = ""
         #: What there is to say about derivatives of the last run.
         self.warnings: list[str] = []
 
@@ -157,7 +159,9 @@ class Evaluator:
         L, P = len(self.functionals.leaves), len(self.parameters)
         by = self.model.parameter_slopes(self.run.parameters, self.parameters)
         slopes = np.zeros((L, len(self.run.parameters)))
-        if self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= P):
+        direct = self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= P)
+        self.used = "direct" if direct else "adjoint"
+        if direct:
             integrals, points, by_integral, by_point = self.run.direct(places)
             leaves = self._leaves(integrals, points)
             values, explicit = self.functionals.gradients(leaves, slopes, self.run.parameters)

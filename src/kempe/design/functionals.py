@@ -363,8 +363,13 @@ class Functionals:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Their values (F,) and derivatives by the parameters (F, P), from those of the leaves (L, P)."""
         values = self.values(leaves, parameters)
-        by_leaves, explicit = (np.array(e, dtype=float) for e in self._slopes(leaves, parameters))
+        by_leaves, explicit = self.slopes(leaves, parameters)
         return values, self._finite(explicit + by_leaves @ by_parameters, "its gradient", leaves)
+
+    def slopes(self, leaves: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Their derivatives by what a run supplied (F, L), and by the parameters where they stand themselves (F, P)."""
+        by_leaves, explicit = (np.array(e, dtype=float) for e in self._slopes(leaves, parameters))
+        return by_leaves, explicit
 
     def _finite(self, found: np.ndarray, what: str, leaves: np.ndarray) -> np.ndarray:
         for name, row in zip(self.names, found, strict=True):

@@ -15,8 +15,8 @@ from kempe.errors import ModelError
 
 #: What ``progress=`` may be: None shows it where somebody looks on, True and False always and never.
 Progress = bool | Callable[[float, float], Any] | None
-#: What tells how far the work has come: the amount done and the amount wanted.
-Report = Callable[[float, float], Any]
+#: What tells how far the work has come: the amount done, the amount wanted and, if need be, what there is to say.
+Report = Callable[..., Any]
 
 #: Work that is over sooner than this, in seconds, shows nothing.
 PATIENCE = 1.0
@@ -32,7 +32,7 @@ def reporting(progress: Progress, what: str, begin: float = 0.0) -> Iterator[Rep
             f"progress must be None, True, False or a function of what is done and wanted, not {shown(progress)}"
         )
     if callable(progress):
-        yield progress
+        yield lambda done, wanted, said="": progress(done, wanted)
     elif progress is False or (progress is None and not _watched()) or not _at_work.acquire(blocking=False):
         yield None
     else:
@@ -61,7 +61,7 @@ class _Bar:
 
     def __init__(self, what: str, begin: float) -> None:
         self.begin, self.done, self.wanted = begin, 0.0, 0.0
-        self.what = what
+        self.what = self.said = what
         self.face: _InTerminal | _InNotebook | None = None
         self.closed = False
         self.lock = threading.Lock()
@@ -73,13 +73,14 @@ class _Bar:
         with self.lock:
             if not self.closed:
                 self.face = _InNotebook(self.what) if _in_notebook() else _InTerminal(self.what)
-                self.face.show(self.done, self.wanted)
+                self.face.show(self.done, self.wanted, self.said)
 
-    def report(self, done: float, wanted: float) -> None:
+    def report(self, done: float, wanted: float, said: str = "") -> None:
         with self.lock:
             self.done, self.wanted = done - self.begin, wanted - self.begin
+            self.said = f"{self.what}, {said}" if said else self.what
             if self.face is not None:
-                self.face.show(self.done, self.wanted)
+                self.face.show(self.done, self.wanted, self.said)
 
     def close(self) -> None:
         self.timer.cancel()
@@ -102,8 +103,8 @@ class _InTerminal:
         self.task = self.bar.add_task(what, total=None)
         self.bar.start()
 
-    def show(self, done: float, wanted: float) -> None:
-        self.bar.update(self.task, completed=done, total=wanted or None)
+    def show(self, done: float, wanted: float, said: str) -> None:
+        self.bar.update(self.task, description=said, completed=done, total=wanted or None)
 
     def close(self) -> None:
         self.bar.stop()
@@ -115,18 +116,17 @@ class _InNotebook:
     def __init__(self, what: str) -> None:
         from IPython.display import display
 
-        self.what = what
-        self.display = display(self._page(0.0, 0.0), raw=True, display_id=True)
+        self.display = display(self._page(0.0, 0.0, what), raw=True, display_id=True)
 
-    def _page(self, done: float, wanted: float) -> dict[str, str]:
+    def _page(self, done: float, wanted: float, what: str) -> dict[str, str]:
         from html import escape
 
         share = f'value="{done / wanted:.4f}"' if wanted else ""  # without a value it shows that something goes on
-        said = f"{self.what}: {done / wanted:.0%}" if wanted else self.what
+        said = f"{what}: {done / wanted:.0%}" if wanted else what
         return {"text/plain": said, "text/html": f"<progress {share}></progress> {escape(said)}"}
 
-    def show(self, done: float, wanted: float) -> None:
-        self.display.update(self._page(done, wanted), raw=True)
+    def show(self, done: float, wanted: float, said: str) -> None:
+        self.display.update(self._page(done, wanted, said), raw=True)
 
     def close(self) -> None:
         self.display.update({"text/plain": "", "text/html": ""}, raw=True)

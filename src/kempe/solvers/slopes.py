@@ -12,7 +12,7 @@ import numpy as np
 from kempe.kernels.call import call_kernel
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.directions import Directions, pull, push
-from kempe.solvers.frames import Count, FloatBlocks, FloatRows, Floats, Frame
+from kempe.solvers.frames import Complexes, ComplexRows, Count, FloatBlocks, FloatRows, Floats, Frame
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
@@ -32,6 +32,36 @@ from kempe.solvers.vectors import copy
 
 #: Stages that are kept of a step at most, and its end.
 KEPT_STAGES = 13
+
+
+class Stages(Frame):
+    """Memory for the stages of a step."""
+
+    tangents: FloatRows
+    values: Floats
+    lu: Floats
+    complex_values: Complexes
+    complex_lu: Complexes
+    complex_w: ComplexRows
+    z: FloatRows  # of a direction: 3 rows of length N
+    r: FloatRows  # what is left of its equations, then its correction
+    known: FloatBlocks  # of a direction: per stage the parts of q, v, a that are known
+
+
+def new_stages(eq: Equations) -> Stages:
+    """Memory for a system."""
+    n, N, size = eq.n, eq.n + eq.m, eq.plan.size_values
+    return Stages(
+        tangents=np.zeros((3, size)),
+        values=np.zeros(size),
+        lu=np.zeros(qd.size(eq.plan)),
+        complex_values=np.zeros(size, dtype=complex),
+        complex_lu=np.zeros(qd.size(eq.plan), dtype=complex),
+        complex_w=np.zeros((3, N), dtype=complex),
+        z=np.zeros((3, N)),
+        r=np.zeros((3, N)),
+        known=np.zeros((3, 3, n)),
+    )
 
 
 class Slopes(Frame):
@@ -64,6 +94,7 @@ class Slopes(Frame):
     end_al: Floats
     end_g: Floats
     constants: Floats  # of the method
+    radau: Stages
     dintegral: FloatRows
     dpoint: FloatRows
     # per weight
@@ -348,6 +379,7 @@ def new_slopes(
         end_al=np.zeros(N),
         end_g=np.zeros(n),
         constants=np.zeros(4),
+        radau=new_stages(eq),
         dintegral=np.zeros((count, integrand.size)),
         dpoint=np.zeros((count, point.size)),
         **{name: np.zeros((weights, s)) for name, s in (("xbar", X), ("pbar", P), ("qbar", n), ("vbar", n))},

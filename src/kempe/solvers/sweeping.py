@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kempe.solvers import slopes_newmark as nm
+from kempe.solvers import slopes_radau as radau
 from kempe.solvers import slopes_runge_kutta as rk
 from kempe.solvers import slopes_switching as switching
 from kempe.solvers.jit import piece
@@ -26,6 +27,8 @@ def _push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     """Push directions through a step."""
     if tape.kind[row] == NEWMARK:
         return nm.push_step(eq, wk, s, tape, row)
+    if tape.kind[row] == RADAU:
+        return radau.push_step(eq, wk, s, tape, row)
     return rk.push_step(eq, wk, s, tape, row)
 
 
@@ -34,7 +37,7 @@ def push_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: 
     """Push directions through rows first..last - 1; the row that is a jump or failed, or last."""
     for row in range(first, last):
         kind, done = tape.kind[row], 0
-        if kind == STEP or kind == NEWMARK or kind == RADAU:
+        if kind in (STEP, NEWMARK, RADAU):
             done = _push_step(eq, wk, s, tape, row)
         elif kind == INSTANT:
             done = switching.push_instant(eq, wk, s, tape, row)
@@ -56,6 +59,8 @@ def pull_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: 
             done = rk.pull_step(eq, wk, s, tape, row)
         elif kind == NEWMARK:
             done = nm.pull_step(eq, wk, s, tape, row)
+        elif kind == RADAU:
+            done = radau.pull_step(eq, wk, s, tape, row)
         elif kind == INSTANT:
             done = _push_step(eq, wk, s, tape, row - 1)  # (how the state changes with the instant)
             if done > 0:

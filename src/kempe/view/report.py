@@ -85,7 +85,7 @@ def report_html(
 def _of_results(
     model: Model, result: Result, others: list[Result], traces: Sequence[str], plots: Sequence[str], title: str
 ) -> str:
-    wanted = spelled_out(result, list(plots) or _default_plots(model, result, traces))
+    wanted = spelled_out(result, list(plots) or default_plots(model, result, traces))
     for name in wanted:
         result.array(name)  # an unknown name is an error before anything is drawn
     _known_traces(model, traces)
@@ -95,7 +95,7 @@ def _of_results(
             take.parameters = values
         if not takes[0].parameters:
             raise ModelError("the results of this family have all the same parameters: there is nothing to choose by")
-    return _Page(title or model.name, takes, wanted, traces=traces, chooser="parameters" if others else "").html()
+    return Page(title or model.name, takes, wanted, traces=traces, chooser="parameters" if others else "").html()
 
 
 def modes_report(modes: Modes, path: str | Path, *, amplitude: float = 0.15, title: str = "") -> Path:
@@ -104,10 +104,10 @@ def modes_report(modes: Modes, path: str | Path, *, amplitude: float = 0.15, tit
     if not motions:
         raise ModelError(f"'{modes.model.name}' has no modes: nothing can move")
     coordinates = {triple[0] for triple in motions[0].columns}
-    page = _Page(
+    page = Page(
         title or f"{modes.model.name}: modes",
         [Take(modes.model, motion, _mode_label(modes, k), forces=False) for k, motion in enumerate(motions)],
-        [name for name in _default_plots(modes.model, motions[0], ()) if name in coordinates],
+        [name for name in default_plots(modes.model, motions[0], ()) if name in coordinates],
         chooser="modes",
         facts=f"{len(modes)} mode{'s' * (len(modes) > 1)} of vibration, shown much larger than they are",
         before=told.modes(modes),
@@ -122,11 +122,13 @@ def _mode_label(modes: Modes, k: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Page:
+class Page:
     """What a page is made of: its runs, the first of which is told, and what is seen of them at first.
 
-    ``chooser`` says how another run is chosen, ``facts`` stands beside the status, ``before`` in front of all sections;
-    ``seconds`` is how long a run takes at the usual speed.
+    ``chooser`` says how another run is chosen ("parameters", "modes"), or that the second is drawn behind the first
+    ("beside", with ``words`` that say which is which). ``status`` is a word and whether it is a good one, where it is
+    not that of the first run; ``facts`` stands beside it, ``before`` in front of all sections; ``seconds`` is how long
+    a run takes at the usual speed.
     """
 
     title: str
@@ -134,6 +136,8 @@ class _Page:
     plotted: list[str]
     traces: Sequence[str] = ()
     chooser: str = ""
+    words: str = ""
+    status: tuple[str, bool] | None = None
     facts: str = ""
     before: str = ""
     seconds: float = 6.0
@@ -146,7 +150,7 @@ class _Page:
             policy=POLICY,
             title=escape(self.title),
             style=(page / "report.css").read_text(encoding="utf-8"),
-            head=told.head(self.title, result, self.facts),
+            head=told.head(self.title, result, self.facts, self.status),
             aside=told.values(result),
             sections=self._sections(),
             content=content,
@@ -168,12 +172,17 @@ class _Page:
             "force": unit_of(result, "force"),
             "panels": _panels(self.plotted) if len(result) > 1 else [],
             "traces": list(self.traces),
-            "chooser": {"kind": self.chooser, "names": list(self.takes[0].parameters)} if self.chooser else None,
+            "chooser": self._chooser() if self.chooser else None,
+            "behind": 1 if self.chooser == "beside" else None,
             "forces": result.provenance.get("analysis") == "equilibrium",
             "palette": list(COLOURS),
             "energies": {f"energy.{part}": energy_colour(f"energy.{part}") for part in (*PARTS, "total")},
             "seconds": self.seconds,
         }
+
+    def _chooser(self) -> dict[str, Any]:
+        told = {"names": list(self.takes[0].parameters)} if self.chooser != "beside" else {"words": self.words}
+        return {"kind": self.chooser, **told}
 
     def _sections(self) -> str:
         model, result = self.takes[0].model, self.takes[0].result
@@ -218,7 +227,7 @@ def _panels(names: Sequence[str]) -> list[dict[str, Any]]:
     return [{"x": "t", "names": members} for members in panels.values()]
 
 
-def _default_plots(model: Model, result: Result, traces: Sequence[str]) -> list[str]:
+def default_plots(model: Model, result: Result, traces: Sequence[str]) -> list[str]:
     """Efforts where they were asked for; what is traced, or moves most, with its rates; energies if they are known."""
     if len(result) == 0:
         return []

@@ -19,7 +19,7 @@ from kempe.results.events import hit_of
 from kempe.view.report_data import EVENTS
 
 
-def head(title: str, result: Result, facts: str = "") -> str:
+def head(title: str, result: Result, facts: str = "", status: tuple[str, bool] | None = None) -> str:
     """Title, status and, where something is to be said, the message and what the run found about its own accuracy."""
     span = f"t = {result.t[0]:.6g} … {result.t[-1]:.6g}" if len(result) > 1 else ""
     analysis = result.provenance.get("analysis", "result")
@@ -30,10 +30,11 @@ def head(title: str, result: Result, facts: str = "") -> str:
     facts = facts or ", ".join(fact for fact in (analysis, counted, span) if fact) + (
         f": {message}" if not said else ""
     )
-    look = "pill" if result.success else "pill short"
+    word, good = status or (result.status, result.success)
+    look = "pill" if good else "pill short"
     audit = "".join(f'<p class="short audit">{escape(doubt)}</p>' for doubt in doubts)
     return (
-        f'<div class="title"><h1>{escape(title)}</h1><p><span class="{look}">{escape(result.status)}</span>'
+        f'<div class="title"><h1>{escape(title)}</h1><p><span class="{look}">{escape(word)}</span>'
         f'<span class="soft">{escape(facts)}</span></p></div><div class="said">{said}{audit}</div>'
     )
 

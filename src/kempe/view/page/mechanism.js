@@ -9,7 +9,7 @@ class Mechanism {
     this.shift = [0, 0]
     this.svg = stroke("svg", {role: "img", "aria-label": "the mechanism"})
     byId("picture").append(this.svg)
-    this.layers = Object.fromEntries(["grid", "traces", "shapes", "names", "arrows"].map((name) => [name, stroke("g")]))
+    this.layers = Object.fromEntries(["grid", "behind", "traces", "shapes", "names", "arrows"].map((name) => [name, stroke("g", {class: name})]))
     this.svg.append(...Object.values(this.layers))
     this.traced = new Set(traces)
     this.names = new Names(this.layers.names)
@@ -27,10 +27,20 @@ class Mechanism {
     this.frees = picture ? picture.places.map((fixed) => fixed ? -1 : count++) : []
     this.drawn = picture ? picture.shapes.map((shape) => this.shape(shape)) : []
     this.layers.shapes.replaceChildren(...this.drawn.map(([element]) => element))
+    this.compare()
     this.names.take(picture ? picture.names : [])
     this.arrows.take(run.loads || [])
     this.offer()
     this.resize()
+  }
+
+  /** Draw another run behind this one at the same time, where there is one to compare with: this, but for the run. */
+  compare() {
+    const {behind} = report.content, run = behind == null ? null : report.runs[behind], picture = run && report.content.pictures[run.picture]
+    let count = 0
+    this.behind = picture && Object.assign(Object.create(this), {run, picture, frees: picture.places.map((fixed) => fixed ? -1 : count++),
+      drawn: picture.shapes.map((shape) => this.shape(shape))})
+    this.layers.behind.replaceChildren(...(this.behind ? this.behind.drawn.map(([element]) => element) : []))
   }
 
   /** An element for a shape. */
@@ -101,6 +111,10 @@ class Mechanism {
     for (const [element, shape] of this.drawn) {
       element.style.display = measured && shape.edge == "force" ? "none" : ""
       element.setAttribute("d", this.path(shape))
+    }
+    if (this.behind) {
+      this.behind.row = nearest(this.behind.run.t, this.run.t[row])
+      for (const [element, shape] of this.behind.drawn) element.setAttribute("d", this.behind.path(shape))
     }
     this.grid()
     this.trace()

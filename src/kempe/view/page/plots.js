@@ -73,7 +73,7 @@ class Plot {
     this.width = this.svg.clientWidth || 400
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${HEIGHT}`)
     this.svg.style.height = `${HEIGHT}px`
-    const runs = report.compared ? [report.runs[0], report.run] : [report.run]
+    const runs = [report.behind, report.run].filter(Boolean)
     const zoom = this.x == "t" ? this.charts.zoom : null
     this.across = zoom || span(runs.map((run) => [this.of(this.x, run)]).flat(), 0.01)
     this.up = span(runs.flatMap((run) => this.names.map((name) => this.inside(name, run, zoom))), 0.06)

@@ -38,8 +38,12 @@ class Report {
     return [0, 1, 2, 3].map((c) => (c < 2 ? Math.min : Math.max)(...boxes.map((box) => box[c])))
   }
 
-  /** Whether the first run stays behind another one. */
-  get compared() { return this.content.chooser?.kind == "parameters" && this.run != this.runs[0] }
+  /** The run that stays behind the one that is seen: one to compare with, or the first of a family. */
+  get behind() {
+    const {behind, chooser} = this.content
+    if (behind != null) return this.runs[behind]
+    return chooser?.kind == "parameters" && this.run != this.runs[0] ? this.runs[0] : null
+  }
 
   get picture() { return this.run && this.content.pictures[this.run.picture] }
 
@@ -62,7 +66,8 @@ class Report {
     const {chooser} = this.content
     if (!chooser) return
     byId("chooser").hidden = false
-    if (chooser.kind == "modes") this.offerModes()
+    if (chooser.kind == "beside") byId("chooser").append(make("p", {id: "beside"}, chooser.words))
+    else if (chooser.kind == "modes") this.offerModes()
     else this.offerParameters(chooser.names)
   }
 
@@ -83,8 +88,8 @@ class Report {
         slider.value = values.indexOf(this.run.parameters[name])
         output.textContent = short(this.run.parameters[name])
       }
-      word.replaceChildren(this.compared ? "Dashed: the design of this report. " : "The design of this report.",
-        ...(this.run.success ? [] : [make("b", {}, this.run.message), " "]), ...(this.compared ? [home] : []))
+      word.replaceChildren(this.behind ? "Dashed: the design of this report. " : "The design of this report.",
+        ...(this.run.success ? [] : [make("b", {}, this.run.message), " "]), ...(this.behind ? [home] : []))
     }
     for (const name of names) {
       const values = [...new Set(this.runs.map((run) => run.parameters[name]))].sort((a, b) => a - b), output = make("output")
