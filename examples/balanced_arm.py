@@ -29,7 +29,7 @@ def build() -> kp.Mechanism:
 
 
 def motion() -> kp.Optimum:
-    return build().optimise(TIME, minimise=kp.integral("motor.effort**2"), tolerance=1e-11)
+    return build().optimise(TIME, minimise=kp.integral("motor.effort**2"))
 
 
 def check(best: kp.Optimum) -> float:

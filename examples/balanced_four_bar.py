@@ -58,7 +58,7 @@ def build() -> kp.Mechanism:
 
 def motion() -> kp.Optimum:
     shaking = kp.integral("ground.shaking.x**2 + ground.shaking.y**2")
-    return build().optimise(TURN, minimise=shaking, tolerance=1e-10)
+    return build().optimise(TURN, minimise=shaking)
 
 
 def check(best: kp.Optimum) -> float:

@@ -38,7 +38,7 @@ def build() -> kp.Mechanism:
 
 
 def motion() -> kp.Optimum:
-    return build().optimise(2.0, minimise=kp.final("t"), tolerance=1e-10)
+    return build().optimise(2.0, minimise=kp.final("t"), tolerance=1e-8)
 
 
 def check(best: kp.Optimum) -> float:

@@ -38,7 +38,7 @@ def build() -> kp.Mechanism:
 
 def motion() -> kp.Optimum:
     blow = {"machine.vx": BLOW / M, "absorber.vx": 0.0}
-    return build().optimise(TIME, minimise=kp.integral("machine.x**2"), velocities=blow, tolerance=1e-10)
+    return build().optimise(TIME, minimise=kp.integral("machine.x**2"), velocities=blow, accuracy=1e-9)
 
 
 def check(best: kp.Optimum) -> float:

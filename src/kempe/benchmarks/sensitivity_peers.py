@@ -1,7 +1,7 @@
 """How CasADi's IDAS is given the chain: the same equations in the same coordinates, differentiated to index 1.
 
-x = [q, v], z = [a, lambda]: q' = v, v' = a, 0 = M a + Phi_q^T lambda - Q, 0 = Phi''. IDAS integrates forward sensitivities
-beside the motion, or the adjoint equations backward from checkpoints; CasADi derives the equations of both.
+x = [q, v], z = [a, lambda]: q' = v, v' = a, 0 = M a + Phi_q^T lambda - Q, 0 = Phi''. IDAS integrates forward
+sensitivities beside the motion, or the adjoint equations backward from checkpoints; CasADi derives both.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def _chain(links: int) -> tuple[dict[str, ca.SX], ca.Function]:
     }
     begin = ca.vertcat(*start, ca.SX.zeros(n))
     at_rest = ca.substitute(ca.vertcat(balance, drift), ca.vertcat(q, v, t), ca.vertcat(begin, 0))
-    linear = [ca.substitute(e, dae["z"], ca.SX.zeros(dae["z"].shape)) for e in (ca.jacobian(at_rest, dae["z"]), at_rest)]
+    linear = [
+        ca.substitute(e, dae["z"], ca.SX.zeros(dae["z"].shape)) for e in (ca.jacobian(at_rest, dae["z"]), at_rest)
+    ]
     return dae, ca.Function("start", [p], [begin, *linear])
 
 

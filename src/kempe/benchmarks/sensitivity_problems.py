@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,10 @@ def chain(links: int) -> kp.Mechanism:
     m = kp.Mechanism(f"chain of {links}", gravity=(0, -GRAVITY))
     numbers = iter([m.parameter(name, value) for name, value in zip(names(links), values(links), strict=True)])
     turn = LEAN - np.pi / 2
-    along, last, far, below = (np.cos(turn), np.sin(turn)), m.ground, 0.0, None
+    along = (np.cos(turn), np.sin(turn))
+    last: Any = m.ground
+    far: Any = 0.0
+    below: Any = None
     for k in range(links):
         mass, inertia, above, after, stiffness, angle, damping, fx, fy, torque = (next(numbers) for _ in KINDS)
         centre = far + above

@@ -16,6 +16,7 @@ from scipy.interpolate import BPoly, CubicSpline
 from scipy.optimize import brentq
 
 import kempe as kp
+from kempe.validation import dads_design
 from kempe.validation.case import Row, compare
 
 CASE = "dads-slider-crank"
@@ -132,6 +133,7 @@ def rows() -> Iterator[Row]:
         note = "the slowest in the box of Table 6.3: phi2'(2) <= 0.3 cannot be met there" if b1 == 1.5 else ""
         quantity = f"phi2'(2) at b1 = {b1}, b3 = 9"
         yield compare(CASE, quantity, truth, float(result.array("crank.omega")[-1]), TOLERANCE, note=note)
+    yield from dads_design.rows(m)
 
 
 def _history(m: kp.Mechanism) -> Iterator[Row]:
