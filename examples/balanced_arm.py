@@ -42,7 +42,7 @@ def main() -> None:
     print(best)
     print(f"Anchor at ({best.parameters['x']:.1e}, {best.parameters['y']:.9f}) m; m g l/(k b) = {HEIGHT:.9f} m")
     after.animate("out/balanced_arm.gif", vectors=["spring.force"])
-    after.plot("motor.effort", beside=[before]).savefig("out/balanced_arm.png", dpi=110)
+    after.plot("motor.effort", beside={"before": before}, label="after").savefig("out/balanced_arm.png", dpi=110)
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def main() -> None:
     print(best)
     print(f"Shaking force: {before['ground.shaking'].max():.1f} N before, {after['ground.shaking'].max():.1e} N after")
     after.animate("out/balanced_four_bar.gif", vectors=["ground.shaking"])
-    after.plot("ground.shaking", beside=[before]).savefig("out/balanced_four_bar.png", dpi=110)
+    after.plot("ground.shaking", beside={"before": before}, label="after").savefig("out/balanced_four_bar.png", dpi=110)
 
 
 if __name__ == "__main__":

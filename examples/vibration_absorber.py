@@ -53,7 +53,7 @@ def main() -> None:
     for name, value in EXACT.items():
         print(f"{name}: {best.parameters[name]:.8f}, exactly {value:.8f}")
     after.animate("out/vibration_absorber.gif")
-    after.plot("machine.x", beside=[before]).savefig("out/vibration_absorber.png", dpi=110)
+    after.plot("machine.x", beside={"before": before}, label="after").savefig("out/vibration_absorber.png", dpi=110)
 
 
 if __name__ == "__main__":
