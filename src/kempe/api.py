@@ -57,7 +57,12 @@ class Analyses:
     horizon = analysis.horizon
     sparsity = analysis.sparsity
     ranks = analysis.ranks
+    sensitivity = design.sensitivity
     optimise = design.optimise
+    kinematic_sensitivity = design.kinematic_sensitivity
+    inverse_dynamics_sensitivity = design.inverse_dynamics_sensitivity
+    equilibrium_sensitivity = design.equilibrium_sensitivity
+    modal_sensitivity = design.modal_sensitivity
 
     def draw(
         self,

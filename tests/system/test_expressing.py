@@ -15,7 +15,7 @@ from kempe.errors import ModelError
 from kempe.results import Result
 from kempe.solvers.gauge import Gauge
 from kempe.system import compiled, expressing
-from kempe.system.expressing import Expressions, gauge
+from kempe.system.expressing import ADDED_UP, Expressions, gauge, with_lengths
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "elements"))
 
@@ -23,8 +23,6 @@ import test_every_element
 import test_forces
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-#: What a run adds up is no quantity of an instant.
-ADDED_UP = ("energy.dissipated", "energy.supplied", "energy.balance")
 
 
 # --- instants of a motion -----------------------------------------------------------------------------------------
@@ -281,6 +279,40 @@ def test_forces_that_are_just_zero_have_derivatives() -> None:
     dy = pushed(watched, X, np.ones(len(X)))
     assert np.isfinite(dy).all() and all(dy[names.index(name)] == 0.0 for name in zero)
     assert np.isfinite(pulled(watched, X, np.ones(len(names)))).all()
+
+
+def test_hypot_has_derivatives_at_zero() -> None:
+    """In a text too, and whatever else stands in it."""
+    m = kp.Mechanism("at rest")
+    m.body("body", mass=1.0, inertia=1.0)
+    expressions = Expressions(compiled(m), {})
+    text = "hypot(body.vx, 2 * body.vy) + if_else(body.x < 1, sin(body.x)**3, 2) * abs(body.y) / (1 + body.y**2)"
+    made = gauge([expressions.of(text, "it")], expressions.symbols)
+    X = np.zeros(expressions.symbols.size)
+    assert values(made, X) == 0.0 and not pushed(made, X, np.ones(len(X))).any()
+    assert not pulled(made, X, np.ones(1)).any()
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    given = ca.hypot(a, ca.exp(b)) ** 2.5 + ca.fmax(a, b) * ca.atan2(a, b) - ca.if_else(a > b, 1, 2) + ca.fmod(a, 0.7)
+    both = ca.Function("f", [a, b], [given, with_lengths(given), with_lengths(a * b) - a * b])
+    for at in np.random.default_rng(0).normal(size=(20, 2)):
+        before, after, nothing = (float(e) for e in both(*at))
+        assert abs(before - after) <= 1e-14 * (1 + abs(before)) and nothing == 0.0
+
+
+def test_names_of_any_letters() -> None:
+    m = kp.Mechanism("odd names")
+    for name in ("my body", "rod-2", "b (old) + 1", "größe", "if", "_1"):
+        m.body(name, mass=1.0, inertia=1.0)
+    m.measure("twice as far", "{my body}.x * 2")
+    found = anywhere(m, "odd")
+    check_values(found)
+    expressions = Expressions(compiled(m), m.measures)
+    pairs = [("my body.x", "{my body}.x"), ("twice as far", "{my body.x} * 2"), ("rod-2.vy", "{rod-2}.vy")]
+    for left, right in [*pairs, ("b (old) + 1.angle", "{b (old) + 1}.angle"), ("größe.x", "{größe.x}")]:
+        made = gauge([expressions.of(left, "it") - expressions.of(right, "it")], expressions.symbols)
+        assert all(values(made, X) == 0.0 for X in instants(found))
+    with pytest.raises(ModelError, match=r"did you mean 'my body\.x'"):
+        expressions.of("my bdy.x", "the goal")
 
 
 def test_backward_and_forward_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def inverse_dynamics(
             parameters = motion.provenance.get("parameters")
     else:
         motion = kinematics(model, times, parameters=parameters, progress=progress, **options)
-    motion = _before_its_end(motion)
+    motion = before_its_end(motion)
     posed = Posed(model, parameters)
     system = posed.system
     if [tuple(c) for c in motion.columns] != system.names:
@@ -106,7 +106,7 @@ def inverse_dynamics(
     )
 
 
-def _before_its_end(motion: Result) -> Result:
+def before_its_end(motion: Result) -> Result:
     """A motion that stopped in a singular position without that position, where no forces are determined."""
     ended = motion.events[-1].t if motion.events else None
     if motion.success or ended is None or not len(motion.t) or motion.t[-1] != ended:

@@ -274,6 +274,7 @@ def _matched(linear: Linearised, Y: np.ndarray, squared: np.ndarray) -> np.ndarr
     slots, which = linear_sum_assignment(-share[np.ix_(rest, real)])
     for number, (slot, k) in enumerate(zip(slots, which, strict=True)):
         result[rest[slot], number % 2] = found[real[k]]
+    result[rest] = -np.sort(-result[rest].real, axis=1)  # of a pair that does not oscillate the slower one first
     # a double eigenvalue is found no better than to the root of the rounding error
     return np.where((squared == 0)[:, None] & (np.abs(result) <= 1e-6 * largest), 0.0, result)
 

@@ -1,8 +1,9 @@
-"""Functionals of simulated motions with their gradients, at any design: what sensitivity analysis and optimisers ask."""
+"""Functionals of simulated motions with their gradients, at any design: what sensitivities and optimisers ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from kempe.design.functionals import Functionals, named
 from kempe.design.leaves import Extreme, Integral, Point
 from kempe.design.places import Place, Places
 from kempe.elements import shown
-from kempe.errors import ModelError
+from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.simulation.methods import given_options
@@ -22,8 +23,8 @@ from kempe.system.expressing import Expressions, gauge
 
 #: The methods whose steps can be differentiated.
 METHODS = ("auto", "projection", "alpha", "radau")
-#: So often the places of extremes and of bounds are looked for again, until they stay.
-ROUNDS = 4
+#: So often a run is repeated until steps end where they have to; so near, as a share of the run, is there.
+ROUNDS, NEAR = 8, 1e-10
 
 Gradient = Literal["auto", "adjoint", "direct"]
 
@@ -79,6 +80,8 @@ class Evaluator:
         self.run = Differentiated(self.system, task, self._watched, self.parameters)
         #: The last run.
         self.result: Result | None = None
+        #: How the last gradient was found.
+        self.used = ""
         #: What there is to say about derivatives of the last run.
         self.warnings: list[str] = []
 
@@ -87,8 +90,8 @@ class Evaluator:
         if by is None:
             found = [name for name, p in known.items() if p.formula is None]
         else:
-            given = [by] if isinstance(by, str) or hasattr(by, "label") else list(by)
-            found = [getattr(item, "label", item) for item in given]
+            given: list[Any] = [by] if isinstance(by, str) or hasattr(by, "label") else list(by)
+            found = [str(getattr(item, "label", item)) for item in given]
             self.model.parameter_slopes(self.base, found)  # (refuses what is no free choice)
         if not found:
             raise ModelError(f"'{self.model.name}' has no design parameter: m.parameter(...) makes one")
@@ -103,12 +106,13 @@ class Evaluator:
         self._extremes = [k for k in self._points if isinstance(leaves[k], Extreme)]
         made = {k: leaf.expression(expressions) for k, leaf in enumerate(leaves)}
         kinks = [s for s in (leaf.switch(expressions) for leaf in leaves) if s is not None]
+        kinks += expressions.kinks()
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
         self._watched = Watched(gauge(integrand, expressions.symbols), gauge(point, expressions.symbols))
         seen = [made[k] for k in self._extremes]
         largest = [leaves[k].largest for k in self._extremes]  # type: ignore[attr-defined]
         self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks))
-        first, last = task.begun, float(task.grid[-1])
+        self.first, self.last = first, last = task.begun, float(task.grid[-1])
         self._fixed: dict[int, Place] = {}
         for k in self._points:
             leaf = leaves[k]
@@ -118,60 +122,100 @@ class Evaluator:
                     raise ModelError(f"{leaf.text}: the run goes from {first:g} to {last:g}")
                 self._fixed[k] = Place(float(at), "start" if at <= first else "end" if at >= last else "within")
 
-    # --- at a design ---------------------------------------------------------------------------------------------------
+    # --- at a design -------------------------------------------------------------------------------------------------
 
     def vector(self, p: Any) -> np.ndarray:
         """All parameters of the model at design values."""
         values = np.asarray(p, dtype=float).ravel()
         if values.shape != (len(self.parameters),):
             raise ModelError(f"a design has {len(self.parameters)} values ({', '.join(self.parameters)})")
-        free = {name: p for name, p in zip(self.model.parameters, self.base, strict=True)}
+        free = dict(zip(self.model.parameters, self.base.tolist(), strict=True))
         chosen = {name: value for name, value in free.items() if self.model.parameters[name].formula is None}
         return self.model.parameter_vector(chosen | dict(zip(self.parameters, values.tolist(), strict=True)))
 
-    def _simulate(self, p: Any) -> list[Place]:
-        """Run at a design, with steps that end where something is asked for; the places of all points."""
+    def _simulate(self, p: Any) -> tuple[list[Place], np.ndarray]:
+        """Run at a design, with steps that end where something is asked for; the places of all points, and the leaves.
+
+        Steps have to end at extremes, where forces or integrands have kinks, and where an integral is not as accurate
+        as the motion: such times are looked for along a run, which is then repeated with them.
+        """
         vector = self.vector(p)
         fixed = [place.t for place in self._fixed.values() if place.side == "within"]
-        found: list[Place] = []
-        self.result = self.run.run(vector, fixed)
-        for _ in range(ROUNDS if self._places.any else 0):
-            places, kinks = self._places.look(self.run)
-            moved = self._places.moved(found, places)
-            found = places
-            if not moved and self.run.ends_at([place.t for place in found if place.side == "within"] + kinks):
+        near = NEAR * (self.last - self.first)
+        stops: list[float] = list(fixed)
+        finer: list[float] = []
+        for _ in range(ROUNDS):
+            self.result = self.run.run(vector, [*stops, *finer])
+            extremes, kinks = self._places.look(self.run) if self._places.any else ([], [])
+            wanted = [*kinks, *(place.t for place in extremes if place.side == "within")]
+            if any(all(abs(t - stop) > near for stop in stops) for t in wanted):
+                stops = [*fixed, *wanted]
+                continue
+            places = self._all_places([_snapped(place, stops) for place in extremes])
+            integrals, points, more = self.run.values(places)
+            if not more:
                 break
-            stops = fixed + kinks + [place.t for place in found if place.side == "within"]
-            self.result = self.run.run(vector, stops)
-        of_extremes = dict(zip(self._extremes, found, strict=True))
-        return [of_extremes.get(k) or self._fixed[k] for k in self._points]
+            finer += more
+        else:
+            places = self._all_places([_snapped(place, stops) for place in extremes])
+            if not self.run.ends_at([place.t for place in places if place.side == "within"]):
+                words = "where the motion is extreme, or a force has a kink, cannot be told: it moves with every look"
+                raise ConvergenceError(words, self.result)
+            integrals, points, more = self.run.values(places)
+            if more:
+                self.warnings.append("integrals are less accurate than the tolerance: they change too fast in places")
+        return places, self._leaves(integrals, points)
+
+    def _all_places(self, extremes: Sequence[Place]) -> list[Place]:
+        """The place of each point."""
+        of_extremes = dict(zip(self._extremes, extremes, strict=True))
+        found = [of_extremes.get(k) or self._fixed[k] for k in self._points]
+        ended = float(self.run.tape.t[-1, 1])
+        late = [place.t for place in found if place.side == "within" and place.t > ended]
+        if late:
+            raise ConvergenceError(f"the run ended at t = {ended:.6g}, before t = {late[0]:g}", self.result)
+        return found
 
     def values(self, p: Any) -> np.ndarray:
         """The functionals at a design."""
-        integrals, points = self.run.values(self._simulate(p))
-        return self.functionals.values(self._leaves(integrals, points), self.run.parameters)
+        self.warnings = []
+        _, leaves = self._simulate(p)
+        return self.functionals.values(leaves, self.run.parameters)
 
     def gradients(self, p: Any) -> tuple[np.ndarray, np.ndarray]:
         """The functionals at a design, and a row of derivatives for each."""
-        places = self._simulate(p)
-        L, P = len(self.functionals.leaves), len(self.parameters)
-        by = self.model.parameter_slopes(self.run.parameters, self.parameters)
-        slopes = np.zeros((L, len(self.run.parameters)))
-        if self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= P):
-            integrals, points, by_integral, by_point = self.run.direct(places)
-            leaves = self._leaves(integrals, points)
-            values, explicit = self.functionals.gradients(leaves, slopes, self.run.parameters)
-            weights = self.functionals.weights(leaves, self.run.parameters)
-            return values, explicit @ by + weights @ self._leaves(by_integral, by_point)
-        integrals, points = self.run.values(places)
-        leaves = self._leaves(integrals, points)
-        values, explicit = self.functionals.gradients(leaves, slopes, self.run.parameters)
-        weights = self.functionals.weights(leaves, self.run.parameters)
-        found = self.run.adjoint(weights[:, self._integrals], weights[:, self._points], places)
-        return values, explicit @ by + found
+        self.warnings = []
+        places, leaves = self._simulate(p)
+        at = self.run.parameters
+        by = self.model.parameter_slopes(at, self.parameters)
+        values, explicit = self.functionals.gradients(leaves, np.zeros((len(leaves), len(at))), at)
+        weights = self.functionals.weights(leaves, at)
+        direct = self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= len(self.parameters))
+        self.used = "direct" if direct else "adjoint"
+        if direct:
+            by_run = weights @ self._leaves(*self.run.direct(places))
+        else:
+            by_run = self.run.adjoint(weights[:, self._integrals], weights[:, self._points], places)
+        return values, self._finite(explicit @ by + by_run)
+
+    def _finite(self, gradients: np.ndarray) -> np.ndarray:
+        """Gradients, all of which have to be numbers."""
+        if np.isfinite(gradients).all():
+            return gradients
+        f, k = (int(i[0]) for i in np.nonzero(~np.isfinite(gradients)))
+        raise ConvergenceError(
+            f"'{self.names[f]}' has no derivative by '{self.parameters[k]}': {self.run.blame()}", self.result
+        )
 
     def _leaves(self, integrals: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Numbers, or rows, of integrals and points in the order of the leaves."""
         found = np.zeros((len(self.functionals.leaves), *integrals.shape[1:]))
         found[self._integrals], found[self._points] = integrals, points
         return found
+
+
+def _snapped(place: Place, stops: Sequence[float]) -> Place:
+    """A place within, at the end of the step that it is next to."""
+    if place.side != "within":
+        return place
+    return replace(place, t=min(stops, key=lambda t: abs(t - place.t)))

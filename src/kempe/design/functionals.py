@@ -42,8 +42,8 @@ class Functional:
     """A number that a motion has, made of what a run supplies and of design parameters.
 
     Functionals are made by :func:`kempe.integral`, :func:`kempe.final` and so on, combined with numbers, design
-    parameters and each other by ``+ - * / **``, and compared: ``kp.final("crank.omega") <= 0.3`` is a
-    :class:`kempe.Requirement`.
+    parameters and each other by ``+ - * / **`` and ``abs``, and compared: ``kp.final("crank.omega") <= 0.3`` is a
+    :class:`kempe.Requirement`, and so is ``==``.
     """
 
     # CasADi's expressions leave operations with them to this class.
@@ -93,7 +93,7 @@ class Functional:
         return self._joined(other, "{} + {}", SUM, (SUM, SUM), lambda a, b: a + b)
 
     def __radd__(self, other: Any) -> Functional:
-        return as_functional(other) + self
+        return self if isinstance(other, int) and other == 0 else as_functional(other) + self  # (sum begins with 0)
 
     def __sub__(self, other: Any) -> Functional:
         return self._joined(other, "{} - {}", SUM, (SUM, PRODUCT), lambda a, b: a - b)
@@ -149,6 +149,12 @@ class Functional:
         return self._compared(other, ">=", at_least=True)
 
     __lt__, __gt__ = __le__, __ge__
+
+    def __eq__(self, other: Any) -> Requirement:  # type: ignore[override]
+        known = isinstance(other, (Functional, ca.SX, int, float, np.number))
+        return self.equals(other) if known and other is not self else NotImplemented
+
+    __hash__ = object.__hash__
 
     def _compared(self, other: Any, sign: str, at_least: bool = False, at_most: bool = False) -> Requirement:
         bound = as_functional(other)
@@ -349,15 +355,21 @@ class Functionals:
 
     def weights(self, leaves: np.ndarray, parameters: np.ndarray) -> np.ndarray:
         """Their derivatives by the leaves (F, L)."""
-        return np.array(self._slopes(leaves, parameters)[0], dtype=float)
+        found = np.array(self._slopes(leaves, parameters)[0], dtype=float)
+        return self._finite(found, "its gradient", leaves)
 
     def gradients(
         self, leaves: np.ndarray, by_parameters: np.ndarray, parameters: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Their values (F,) and derivatives by the parameters (F, P), from those of the leaves (L, P)."""
         values = self.values(leaves, parameters)
-        by_leaves, explicit = (np.array(e, dtype=float) for e in self._slopes(leaves, parameters))
+        by_leaves, explicit = self.slopes(leaves, parameters)
         return values, self._finite(explicit + by_leaves @ by_parameters, "its gradient", leaves)
+
+    def slopes(self, leaves: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Their derivatives by what a run supplied (F, L), and by the parameters where they stand themselves (F, P)."""
+        by_leaves, explicit = (np.array(e, dtype=float) for e in self._slopes(leaves, parameters))
+        return by_leaves, explicit
 
     def _finite(self, found: np.ndarray, what: str, leaves: np.ndarray) -> np.ndarray:
         for name, row in zip(self.names, found, strict=True):

@@ -11,7 +11,7 @@ import casadi as ca
 from kempe.elements.numbers import Number, number, parameters_in
 from kempe.elements.quantities import as_quantity
 from kempe.errors import ModelError
-from kempe.model.expressions import mentioned, write
+from kempe.model.expressions import write
 from kempe.model.measures import Definition
 from kempe.system.expressing import Expressions
 
@@ -122,12 +122,10 @@ class Extreme(Leaf):
 
 
 def as_watched(quantity: Any, what: str) -> Any:
-    """What may be watched along a run: a text that can be read, a quantity, a measure, a number."""
+    """What may be watched along a run: a text (which a model has to understand), a quantity, a measure, a number."""
     if isinstance(quantity, str):
-        try:
-            mentioned(quantity)
-        except ModelError as error:
-            raise ModelError(f"{what}: {error}") from None
+        if not quantity.strip():
+            raise ModelError(f"{what}: the text is empty; name a quantity, as in 'slider.x'")
         return quantity.strip()
     if isinstance(quantity, Definition):
         return quantity
@@ -139,7 +137,7 @@ def as_watched(quantity: Any, what: str) -> Any:
 def said(quantity: Any) -> str:
     """A quantity in words; what is joined of several stands in brackets."""
     if isinstance(quantity, str):
-        return quantity if re.fullmatch(r"[\w.]+|\{[^{}]*\}(\.[\w.]+)?", quantity) else f"({quantity})"
+        return quantity if re.fullmatch(r"[\w. ]+|\{[^{}]*\}(\.[\w.]+)?", quantity) else f"({quantity})"
     if isinstance(quantity, (float, ca.SX)):
         return number_text(quantity)
     return str(quantity.name)

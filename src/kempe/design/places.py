@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 
 from kempe.solvers import motion as mo
 from kempe.solvers.gauge import Gauge
@@ -17,8 +17,8 @@ from kempe.solvers.tape import SETTLED, take_state
 if TYPE_CHECKING:
     from kempe.design.differentiating import Differentiated
 
-#: An instant moves no more where it stays within this share of the run.
-STAYS = 1e-7
+#: So near the ends of a smooth piece of the run, as a share of it, what passes zero does so at its end.
+EDGE = 1e-9
 #: Within a step so many places are looked at besides its ends.
 INSIDE = 3
 
@@ -42,14 +42,6 @@ class Places:
         """Whether there is anything to look for."""
         return bool(self.largest) or self.kinks > 0
 
-    def moved(self, before: list[Place], now: list[Place]) -> bool:
-        """Whether places are others than they were."""
-        if len(before) != len(now):
-            return bool(now)
-        span = max((abs(place.t) for place in now), default=1.0) + 1e-300
-        pairs = zip(before, now, strict=True)
-        return any(a.side != b.side or abs(a.t - b.t) > STAYS * span for a, b in pairs)
-
     def look(self, run: Differentiated) -> tuple[list[Place], list[float]]:
         """The place of each extreme, and all zeros of the others."""
         samples = _Samples(Reader(run, self.watched))
@@ -64,7 +56,7 @@ class Reader:
 
     def __init__(self, run: Differentiated, watched: Gauge) -> None:
         self.run, self.tape, self.eq = run, run.tape, run.machine.eq
-        self.slopes, self.work = run.slopes(0, 0, point=watched)
+        self.slopes, self.work = run.slopes(1, 0, point=watched)
         self.state = mo.new_state(self.eq.n, self.eq.m)
         self._start, self._end = mo.new_state(self.eq.n, self.eq.m), mo.new_state(self.eq.n, self.eq.m)
         self.steps = [row for row in range(len(self.tape.kind)) if self.tape.t[row, 1] > self.tape.t[row, 0]]
@@ -86,20 +78,22 @@ class Reader:
         self.state.al[self.eq.n :] = self._start.al[self.eq.n :]
         return self._read(row, t)
 
-    def here(self, row: int) -> np.ndarray:
-        """The quantities at the state that a row begins with."""
-        take_state(self.tape.start[row], self.state)
-        return self._read(row, float(self.tape.t[row, 0]))
-
     def _read(self, row: int, t: float) -> np.ndarray:
         self.state.t = t
         if self._modes is not None and row != self._row:
             self.work.x[self.tape.z_at] = self._modes[row]
             mo.set_rows(self.eq, self.work)
             self._row = row
-        if push_point(self.eq, self.work, self.slopes, self.state) == 0:
+        slopes = self.slopes
+        slopes.dq[0], slopes.dv[0], slopes.dt[0] = self.state.v, self.state.al[: self.eq.n], 1.0
+        if push_point(self.eq, self.work, slopes, self.state) == 0:
             self.run.fail(row)
-        return self.slopes.point.outputs[: self.slopes.point.size].copy()
+        return slopes.point.outputs[: slopes.point.size].copy()
+
+    def rate(self, t: float) -> np.ndarray:
+        """How fast the quantities change at a time within a step."""
+        self.at(t)
+        return self.slopes.dpoint[0].copy()
 
 
 class _Samples:
@@ -128,25 +122,26 @@ class _Samples:
             ((sign * v[k], p, i) for p, (_, values) in enumerate(self.pieces) for i, v in enumerate(values)),
             key=lambda found: found[0],
         )
-        times, values = self.pieces[p]
-        low, high, t = times[max(i - 1, 0)], times[min(i + 1, len(times) - 1)], times[i]
-        found = minimize_scalar(
-            lambda at: -sign * self.reader.at(at)[k], bounds=(low, high), method="bounded", options={"xatol": 1e-12}
-        )
-        if -found.fun > sign * values[i][k]:
-            t = float(found.x)
-        edge = 1e-6 * max(high - low, 1e-300)
-        if t <= times[0] + edge:
-            return Place(times[0], "start" if p == 0 else "behind")
-        if t >= times[-1] - edge:
-            return Place(times[-1], "end" if p == len(self.pieces) - 1 else "before")
+        times, _ = self.pieces[p]
+        low, high, t = max(i - 1, 0), min(i + 1, len(times) - 1), times[i]
+        rates = [sign * self.reader.rate(times[j])[k] for j in (low, i, high)]
+        for a, b, left, right in ((low, i, rates[0], rates[1]), (i, high, rates[1], rates[2])):
+            if left > 0.0 > right:
+                t = float(brentq(lambda at: self.reader.rate(at)[k], times[a], times[b], xtol=1e-15, rtol=1e-14))
+        if t == times[0]:
+            return Place(t, "start" if p == 0 else "behind")
+        if t == times[-1]:
+            return Place(t, "end" if p == len(self.pieces) - 1 else "before")
         return Place(t, "within")
 
     def zeros(self, k: int) -> list[float]:
         """Where quantity k passes zero."""
         found = []
         for times, values in self.pieces:
+            edge = EDGE * (times[-1] - times[0])
             for i in range(len(times) - 1):
                 if values[i][k] * values[i + 1][k] < 0.0:
-                    found.append(float(brentq(lambda at: self.reader.at(at)[k], times[i], times[i + 1], xtol=1e-13)))
+                    at = float(brentq(lambda at: self.reader.at(at)[k], times[i], times[i + 1], xtol=1e-14))
+                    if times[0] + edge < at < times[-1] - edge:
+                        found.append(at)
         return found

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Requirement:
     """``low <= functional <= high``; where both bounds are the same, the functional has to equal them.
 
-    Requirements are written as comparisons: ``kp.final("crank.omega") <= 0.3``, ``kp.mean("motor.power") >= limit``;
-    ``functional.between(low, high)``, ``functional.equals(value)``.
+    Requirements are written as comparisons: ``kp.final("crank.omega") <= 0.3``, ``kp.mean("motor.power") >= limit``,
+    ``functional == value`` (or ``functional.equals(value)``), ``functional.between(low, high)``.
     """
 
     def __init__(self, functional: Functional, low: float = -math.inf, high: float = math.inf, text: str = "") -> None:

@@ -1,6 +1,6 @@
 """How the start of a motion depends on design parameters: through assembly, and through the start velocities.
 
-The assembled pose is the one nearest to the sketch d: W (q - d) + Phi_q^T mu = 0 and Phi = 0, with W = diag(1 / size^2).
+The assembled pose is the one nearest to the sketch d: W (q - d) + Phi_q^T mu = 0, Phi = 0, W = diag(1 / size^2).
 The start velocities are those of least kinetic energy with the given ones kept: M v + Phi_q^T mu + E^T kappa = 0,
 Phi' = 0, E v = given. Both are differentiated as the linear systems that follow from them.
 """

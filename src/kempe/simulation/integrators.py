@@ -10,7 +10,7 @@ import numpy as np
 from kempe.simulation.equations import IMPLICIT, with_programs
 from kempe.simulation.task import Task
 from kempe.solvers import bdf as bd
-from kempe.solvers import canonical, crossing, independent, lagrangian, radau, selection, switching
+from kempe.solvers import canonical, crossing, independent, lagrangian, radau, selection, switching, tape
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import newmark as nm
@@ -42,6 +42,8 @@ class Integrator:
     adds_up_work: ClassVar[bool] = False
     #: Whether it leaves the factors of the linear system at the new state behind.
     leaves_factors: ClassVar[bool] = False
+    #: What its steps are called on a tape.
+    taped: ClassVar[int] = tape.OTHER
     #: Its compiled functions: begin, step, close, inside.
     functions: ClassVar[tuple] = ()
 
@@ -84,6 +86,7 @@ class Integrator:
         """Put the addresses that compiled functions have in this process into a course and its integrator's memory."""
         course.begin_at, course.step_at, course.close_at, course.inside_at = (address_of(f) for f in cls.functions)
         course.memory_at = co.remember(memory)
+        course.tape.method = cls.taped
         connect_switching(course)
         watches = len(course.passage.row) > 0 and course.passage.off == 0
         if course.audit > 0 and (course.own_work == 0 or watches):
@@ -105,6 +108,7 @@ class RungeKutta(Integrator):
     """Explicit Runge-Kutta on one of its forms."""
 
     adds_up_work = leaves_factors = True
+    taped = tape.STEP
     functions = (rk.begin, rk.step, rk.close, rk.inside)
     form: ClassVar[tuple] = (lagrangian.start, lagrangian.rates, lagrangian.finish)
 
@@ -158,6 +162,7 @@ class Canonical(RungeKutta):
 
     needs = ("canonical",)
     adds_up_work = False
+    taped = tape.OTHER
     form = (canonical.start, canonical.rates, canonical.finish)
 
     def begin(self, machine: Machine) -> None:
@@ -174,6 +179,7 @@ class Independent(RungeKutta):
     """Independent coordinates, chosen again when needed."""
 
     leaves_factors = False
+    taped = tape.OTHER
     form = (independent.start, independent.rates, independent.finish)
 
     def basis(self, machine: Machine) -> rk.Basis:
@@ -201,6 +207,7 @@ class Newmark(Integrator):
 
     needs = IMPLICIT
     rough = True
+    taped = tape.NEWMARK
     functions = (nm.begin, nm.step, nm.close, hermite_within)
     TRAPEZOIDAL: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.25, 0.5)
 
@@ -232,6 +239,7 @@ class Radau(Integrator):
     """Radau IIA of order 5."""
 
     needs = IMPLICIT
+    taped = tape.RADAU
     functions = (radau.begin, radau.step, radau.close, radau.inside)
 
     def new_memory(self, machine: Machine) -> radau.Memory:

@@ -23,7 +23,7 @@ from kempe.solvers.course import (
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, Work, consistent, copy_state, powers, solve_state
 from kempe.solvers.output import write_until
-from kempe.solvers.tape import ACROSS, ROOM, STEP, note_step
+from kempe.solvers.tape import ACROSS, ROOM, note_step
 from kempe.solvers.vectors import copy
 
 #: A motion faster than this many sizes in a step cannot be followed.
@@ -229,7 +229,7 @@ def advance(eq: Equations, wk: Work, course: Course) -> int:
         if course.audit > 0 and course.own_work == 0:
             call(course.accumulate_at, eq, wk, course, memory, 0.0)
         if tape.on > 0:
-            note_step(course, STEP)
+            note_step(course, tape.method)
         code = _look_back(eq, wk, course)
         if course.keep_at != 0:  # what lay behind a switch has not been met yet
             while passage.met > 0 and passage.met_t[passage.met - 1] > course.now.t:

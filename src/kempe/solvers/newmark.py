@@ -241,6 +241,7 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
             return REACHED
     if course.tape.on > 0:
         copy(memory.algorithmic, course.tape.more[course.tape.count])
+        course.tape.more[course.tape.count, eq.n] = memory.last_step
     if course.redundant > 0:
         share(eq, course.beside, course.next, refinements(course))
     if memory.project > 0:

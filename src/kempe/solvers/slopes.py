@@ -12,7 +12,7 @@ import numpy as np
 from kempe.kernels.call import call_kernel
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.directions import Directions, pull, push
-from kempe.solvers.frames import Count, FloatBlocks, FloatRows, Floats, Frame
+from kempe.solvers.frames import Complexes, ComplexRows, Count, FloatBlocks, FloatRows, Floats, Frame
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
@@ -32,6 +32,36 @@ from kempe.solvers.vectors import copy
 
 #: Stages that are kept of a step at most, and its end.
 KEPT_STAGES = 13
+
+
+class Stages(Frame):
+    """Memory for the stages of a step."""
+
+    tangents: FloatRows
+    values: Floats
+    lu: Floats
+    complex_values: Complexes
+    complex_lu: Complexes
+    complex_w: ComplexRows
+    z: FloatRows  # of a direction: 3 rows of length N
+    r: FloatRows  # what is left of its equations, then its correction
+    known: FloatBlocks  # of a direction: per stage the parts of q, v, a that are known
+
+
+def new_stages(eq: Equations) -> Stages:
+    """Memory for a system."""
+    n, N, size = eq.n, eq.n + eq.m, eq.plan.size_values
+    return Stages(
+        tangents=np.zeros((3, size)),
+        values=np.zeros(size),
+        lu=np.zeros(qd.size(eq.plan)),
+        complex_values=np.zeros(size, dtype=complex),
+        complex_lu=np.zeros(qd.size(eq.plan), dtype=complex),
+        complex_w=np.zeros((3, N), dtype=complex),
+        z=np.zeros((3, N)),
+        r=np.zeros((3, N)),
+        known=np.zeros((3, 3, n)),
+    )
 
 
 class Slopes(Frame):
@@ -61,6 +91,10 @@ class Slopes(Frame):
     end_q: Floats  # how the state at the end of a step, and integrals along it, change with its end
     end_v: Floats
     end_integral: Floats
+    end_al: Floats
+    end_g: Floats
+    constants: Floats  # of the method
+    radau: Stages
     dintegral: FloatRows
     dpoint: FloatRows
     # per weight
@@ -75,6 +109,10 @@ class Slopes(Frame):
     point_seed: FloatRows
     integral: Floats  # values of integrals so far
     ends: Floats  # integrands where an integral ends
+    doubts: FloatRows  # per row of the tape, where it is asked for: by how much two quadratures of integrals differ
+    sizes: Floats  # integrals of the sizes of integrands
+    three_sums: Floats  # scratch
+    five_sums: Floats
     # stages of a step: states, factors, and their directions or weights
     at: State
     q: FloatRows
@@ -323,8 +361,9 @@ def new_slopes(
     count: int,
     weights: int,
     sweeps: int,
+    doubts: int = 0,
 ) -> Slopes:
-    """Memory for so many directions, or weights."""
+    """Memory for so many directions, or weights; ``doubts``: for the doubts of so many rows."""
     n, N, X, P = eq.n, eq.n + eq.m, len(x), len(parameters)
     widest = max(N, 2 * eq.m, n, *(d.size for d in directions.values()))
     size = eq.plan.size_values
@@ -342,6 +381,10 @@ def new_slopes(
         end_q=np.zeros(n),
         end_v=np.zeros(n),
         end_integral=np.zeros(integrand.size),
+        end_al=np.zeros(N),
+        end_g=np.zeros(n),
+        constants=np.zeros(4),
+        radau=new_stages(eq),
         dintegral=np.zeros((count, integrand.size)),
         dpoint=np.zeros((count, point.size)),
         **{name: np.zeros((weights, s)) for name, s in (("xbar", X), ("pbar", P), ("qbar", n), ("vbar", n))},
@@ -352,6 +395,10 @@ def new_slopes(
         point_seed=np.zeros((weights, point.size)),
         integral=np.zeros(integrand.size),
         ends=np.zeros(integrand.size),
+        doubts=np.zeros((doubts, integrand.size)),
+        sizes=np.zeros(integrand.size),
+        three_sums=np.zeros(integrand.size),
+        five_sums=np.zeros(integrand.size),
         at=new_state(n, eq.m),
         **{name: np.zeros((KEPT_STAGES, s)) for name, s in (("q", n), ("v", n), ("al", N), ("values", size))},
         lu=np.zeros((KEPT_STAGES, qd.size(eq.plan))),

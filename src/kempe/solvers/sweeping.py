@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from kempe.solvers import slopes_newmark as nm
+from kempe.solvers import slopes_radau as radau
 from kempe.solvers import slopes_runge_kutta as rk
 from kempe.solvers import slopes_switching as switching
-from kempe.solvers.jit import compiled, piece
+from kempe.solvers.jit import piece
 from kempe.solvers.motion import Equations, State, Work
 from kempe.solvers.slopes import (
     Slopes,
@@ -17,16 +19,26 @@ from kempe.solvers.slopes import (
     solve_stage,
     zero,
 )
-from kempe.solvers.tape import INSTANT, SETTLED, STEP, TAKE, Tape
+from kempe.solvers.tape import INSTANT, NEWMARK, RADAU, SETTLED, STEP, TAKE, Tape
+
+
+@piece
+def _push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
+    """Push directions through a step."""
+    if tape.kind[row] == NEWMARK:
+        return nm.push_step(eq, wk, s, tape, row)
+    if tape.kind[row] == RADAU:
+        return radau.push_step(eq, wk, s, tape, row)
+    return rk.push_step(eq, wk, s, tape, row)
 
 
 @piece
 def push_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: int) -> int:
-    """Push directions through rows first..last - 1; the row that has to be done otherwise (a jump) or failed, or last."""
+    """Push directions through rows first..last - 1; the row that is a jump or failed, or last."""
     for row in range(first, last):
         kind, done = tape.kind[row], 0
-        if kind == STEP:
-            done = rk.push_step(eq, wk, s, tape, row)
+        if kind in (STEP, NEWMARK, RADAU):
+            done = _push_step(eq, wk, s, tape, row)
         elif kind == INSTANT:
             done = switching.push_instant(eq, wk, s, tape, row)
         elif kind == TAKE:
@@ -38,21 +50,21 @@ def push_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: 
     return last
 
 
-@compiled
-def _push_ends(eq, wk, s, tape, row):
-    """How the state at the end of a step changes with that end (and with no direction: there are none)."""
-    return rk.push_step(eq, wk, s, tape, row)
-
-
 @piece
 def pull_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: int) -> int:
-    """Pull weights through rows last - 1..first; the row that has to be done otherwise or failed, or first - 1."""
+    """Pull weights through rows last - 1..first; the row that is a jump or failed, or first - 1."""
     for row in range(last - 1, first - 1, -1):
         kind, done = tape.kind[row], 0
         if kind == STEP:
             done = rk.pull_step(eq, wk, s, tape, row)
+        elif kind == NEWMARK:
+            done = nm.pull_step(eq, wk, s, tape, row)
+        elif kind == RADAU:
+            done = radau.pull_step(eq, wk, s, tape, row)
         elif kind == INSTANT:
-            done = _push_ends(eq, wk, s, tape, row - 1) and switching.pull_instant(eq, wk, s, tape, row)
+            done = _push_step(eq, wk, s, tape, row - 1)  # (how the state changes with the instant)
+            if done > 0:
+                done = switching.pull_instant(eq, wk, s, tape, row)
         elif kind == TAKE:
             done = switching.pull_take(eq, wk, s, tape, row)
         elif kind == SETTLED:

@@ -2,7 +2,8 @@
 
 A row has a kind, the times and the states at both ends of what it stands for, and more where the kind needs it:
 
-- ``STEP``: a step of the integrator; ``more`` is what it keeps for it (accelerations of the algorithm, stages);
+- ``STEP``: a step of Runge-Kutta, ``NEWMARK``, ``RADAU``: of these; ``more`` is what the integrator keeps for it
+  (accelerations of the algorithm, stages); ``OTHER``: of one that is not differentiated;
 - ``INSTANT``: the instant at which a guard falls through zero, in the modes before;
 - ``TAKE``: switches taken at one instant; ``more`` has modes and kept values before and behind, and which switches;
 - ``JUMP``: velocities that jump then; ``more`` has per constraint row what it does and its restitution, and which of
@@ -19,7 +20,7 @@ from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints
 from kempe.solvers.jit import compiled
 from kempe.solvers.motion import Equations
 
-STEP, INSTANT, TAKE, JUMP, SETTLED, ACROSS = range(6)
+STEP, INSTANT, TAKE, JUMP, SETTLED, ACROSS, NEWMARK, RADAU, OTHER = range(9)
 #: What a row does in a jump: it does nothing; its rate is reversed by its restitution (others hold: with none); its
 #: impulse is that of sliding forward or backward; what it does is not known in closed form.
 STILL, THROWN, SLID_FORWARD, SLID_BACKWARD, UNKNOWN = range(5)
@@ -41,6 +42,7 @@ class Tape(Frame):
     count: Count
     next_stop: Count  # the first of those that lies ahead
     taking: Count  # the row of the switches that are being taken
+    method: Count  # the kind of its steps
     began: Count  # 1 where the integrator has begun afresh since the last step
     on: Count  # 1 where it is written
 

@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from kempe.calling import suggestion
 from kempe.elements.base import Part
 from kempe.elements.numbers import Number, parameters_in
 from kempe.elements.planar import cross, length_of
@@ -23,6 +24,7 @@ from kempe.elements.sources import Source
 from kempe.elements.user import UserElement
 from kempe.errors import ModelError
 from kempe.kernels import compile_function
+from kempe.model.expressions import mentioned
 from kempe.model.measures import Definition, written
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.program import Kernels
@@ -35,6 +37,8 @@ from kempe.system.wrenches import heavy, second_part, touched, virtual
 STATE = ("x", "q", "v", "a", "lam", "t", "parameters")
 #: Energies and powers of all elements, as their kernels have them.
 ENERGIES = ("energy.kinetic", "energy.potential", "energy.elastic", "power.dissipated", "power.supplied")
+#: What a run adds up on its way.
+ADDED_UP = ("energy.dissipated", "energy.supplied", "energy.balance")
 #: With more inputs than this a quantity is differentiated backward, whatever it consists of.
 BROAD = 300
 
@@ -134,6 +138,11 @@ class Expressions:
             raise ModelError(f"{what} uses parameter '{label}', which is not of '{self.system.model.name}'")
         return made
 
+    def kinks(self) -> list[ca.SX]:
+        """What passes zero where forces are not smooth."""
+        found = [self._of_element(k, f, kink) for k, f in enumerate(self.system.families) for kink in f.kinks]
+        return [e for e in found if not e.is_constant()]
+
     # --- by name -------------------------------------------------------------------------------------------------
 
     def _of_text(self, text: str, what: str) -> ca.SX:
@@ -142,7 +151,11 @@ class Expressions:
             return self._named(text)
         if text in parameters:
             return ca.SX(parameters[text])
-        known = {*self.names, "energy.dissipated", "energy.supplied", "energy.balance"}
+        known = {*self.names, *ADDED_UP}
+        try:
+            mentioned(text)
+        except ModelError as error:
+            raise ModelError(f"{what}: {error}{suggestion(text, [*self.names, *parameters])}") from None
         definition = written(text, text, parameters, known.__contains__, self.names, what=what)
         for name in definition.needs:
             if name not in self._makers and name not in self.definitions:
@@ -167,7 +180,7 @@ class Expressions:
         for name, symbol in definition.symbols.items():
             old.append(symbol)
             new.append(self._named(name))
-        return ca.substitute(definition.expression, ca.vertcat(*old), ca.vertcat(*new))
+        return ca.substitute(with_lengths(definition.expression), ca.vertcat(*old), ca.vertcat(*new))
 
     def _by_name(self) -> dict[str, Callable[[], ca.SX]]:
         """What there is by name, and how it is made."""
@@ -281,6 +294,30 @@ class Expressions:
         places = [(symbol, self.symbols.place(symbol)) for symbol in ca.symvar(expression)]
         moved = [symbol for symbol, place in places if place is not None and first <= place < first + self.system.n]
         return ca.substitute(expression, ca.vertcat(*moved), ca.SX.zeros(len(moved))) if moved else expression
+
+
+def with_lengths(expression: ca.SX) -> ca.SX:
+    """The same expression, in which ``hypot`` of two zeros has derivatives, which are zero."""
+    symbols = ca.vertcat(ca.SX(0, 1), *ca.symvar(expression))
+    function = ca.Function("f", [symbols], [ca.densify(expression)])
+    steps = range(function.n_instructions())
+    if all(function.instruction_id(k) != ca.OP_HYPOT for k in steps):
+        return expression
+    made: dict[int, ca.SX] = {}
+    for k in steps:
+        op, into, out = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
+        if op == ca.OP_OUTPUT:
+            return made[into[0]]
+        if op == ca.OP_CONST:
+            made[out[0]] = ca.SX(function.instruction_constant(k))
+        elif op == ca.OP_INPUT:
+            made[out[0]] = symbols[into[1]]
+        elif op == ca.OP_HYPOT:
+            made[out[0]] = length_of(*(made[i] for i in into))
+        else:
+            apply = ca.SX.unary if len(into) == 1 else ca.SX.binary
+            made[out[0]] = apply(op, *(made[i] for i in into))
+    raise AssertionError("an expression without an output")
 
 
 def gauge(outputs: Sequence[ca.SX], symbols: Symbols) -> Gauge:

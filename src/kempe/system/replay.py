@@ -98,9 +98,12 @@ class Replay:
             first = self._evaluate(k, family, "first mode", family.first_mode, s, z, tables)[:, 0]
             z[0] = first[0] if met else first
             mode = family.modes[int(first[0])]
-        into = [number for number, switch in enumerate(family.switches) if switch.target == mode]
-        if family.latches and into:
-            z[kept] = self._latched(k, family, into[0], start, z[:, :1], tables)
+            start = start if met else s
+        for number in np.unique(z[0].astype(int)) if family.latches else ():
+            into = [i for i, switch in enumerate(family.switches) if switch.target == family.modes[number]]
+            if into:
+                values = self._latched(k, family, into[0], start, z[:, : len(start.t)], tables)
+                z[kept] = np.where(z[0] == number, values, z[kept])
         for event in met:
             rows = s.t >= event.t
             number = self._number(family, mode, event.mode)

@@ -1,0 +1,176 @@
+"""A driven motion and how it changes with design parameters, position by position.
+
+Eqs. 10.73 to 10.75 of Garcia de Jalon and Bayo: with Phi, Phi' = Phi_q v + Phi_t and Phi'' = Phi_q a - gamma, all of
+them zero whatever the parameters are,
+
+    Phi_q q_p = -Phi_p,    Phi_q v_p = -(Phi'_q q_p + Phi'_p),    Phi_q a_p = -(Phi''_q q_p + Phi''_v v_p + Phi''_p),
+
+and with f = M a + h - Q + Phi_q^T lambda, the balance of forces of inverse dynamics,
+
+    f_lambda lambda_p = -(f_q q_p + f_v v_p + f_a a_p + f_p).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+from kempe.analysis.mobility import constraint_rank
+from kempe.analysis.tangents import State, explicit
+from kempe.design.chain import Chain
+from kempe.design.leaning import Leaning
+from kempe.errors import ModelError
+from kempe.results import Result
+from kempe.simulation.posing import Posed
+from kempe.solvers.least_squares import DENSE
+
+#: Equations are fulfilled when no larger part of them than this is left.
+LEFT = 1e-8
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A state of motion, and how it changes with each parameter (one row each)."""
+
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    lam: np.ndarray
+    q_p: np.ndarray
+    v_p: np.ndarray
+    a_p: np.ndarray
+    lam_p: np.ndarray
+    #: The same in the inputs of all kernels.
+    along: Leaning
+
+
+def driven_instants(posed: Posed, chain: Chain, motion: Result, forces: bool) -> Iterator[Instant]:
+    """The positions of a driven motion one after the other, with ``forces`` also its multipliers."""
+    system = posed.system
+    lam = np.zeros((len(motion.t), system.m))
+    if forces:
+        lam = np.column_stack(
+            [np.zeros((len(motion.t), 0)), *(motion.series[f"lambda.{r.label}"] for r in system.rows)]
+        )
+    posed.x[system.closed], none = 1.0, np.zeros((0, system.n))
+    for k, t in enumerate(motion.t):
+        here = Leaning(posed, chain)
+        here.stand(motion.q[k], float(t), motion.v[k], motion.a[k], lam[k])
+        q_p, v_p, a_p = _rates(posed, here, motion, k) if chain.names else (none, none, none)
+        at, lam_p = State(motion.q[k], motion.v[k], float(t)), np.zeros((len(chain), system.m))
+        here = _settled(posed, chain, at, motion.a[k], lam[k])
+        here.lean(q_p, v_p, a_p)
+        here.keep()
+        if forces and chain.names:
+            lam_p = _multipliers(posed, here, at, lam[k])
+            here.lean(dlam=lam_p)
+        posed.x[system.closed] = 1.0
+        yield Instant(float(t), motion.q[k], motion.v[k], motion.a[k], lam[k], q_p, v_p, a_p, lam_p, here)
+
+
+def _rates(posed: Posed, here: Leaning, motion: Result, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How position, velocity and acceleration change."""
+    solve = _Solved(posed, motion.q[k], float(motion.t[k]), here.chain)
+    speed, pull = (np.abs(rates / posed.scale).max() for rates in (motion.v[k], motion.a[k]))
+    q_p = -solve(here.positions()[0])
+    here.lean(dq=q_p)
+    moved = np.abs(q_p / posed.scale).max(axis=1)
+    v_p = -solve(here.positions()[1], moved * speed)
+    here.lean(dv=v_p)
+    a_p = -solve(here.accelerations(), moved * (pull + speed**2) + np.abs(v_p / posed.scale).max(axis=1) * speed)
+    return q_p, v_p, a_p
+
+
+class _Solved:
+    """Phi_q in one position, as what takes a change of the constraints to that of the coordinates."""
+
+    def __init__(self, posed: Posed, q: np.ndarray, t: float, chain: Chain) -> None:
+        self.posed, self.t, self.chain = posed, t, chain
+        system = posed.system
+        rows, columns, values = system.jacobian(posed.x, q, t)
+        scaled = values * posed.scale[columns] / posed.row_scale[rows]
+        self.sparse = csc_matrix((scaled, (rows, columns)), shape=(system.m, system.n))
+        self.large = system.n > DENSE and system.m == system.n
+        if self.large:
+            self.lu = splu(self.sparse)
+            return
+        J = self.sparse.toarray()
+        rank, _, (U, s, Vt) = constraint_rank(J, np.ones(system.n), np.ones(system.m))
+        if rank < system.n:
+            raise ModelError(
+                f"'{posed.model.name}' is in a singular position at t = {t:.10g}, where its motion has no derivatives "
+                "by parameters; leave this time out"
+            )
+        self.inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
+
+    def __call__(self, change: np.ndarray, parts: np.ndarray | float = 0.0) -> np.ndarray:
+        """The change of the coordinates; ``parts`` is how large the parts may be that a change is the sum of."""
+        posed = self.posed
+        scaled = change / posed.row_scale
+        found = self._solved(scaled)
+        left = scaled - (self.sparse @ found.T).T
+        found = found + self._solved(left)
+        left = np.abs(scaled - (self.sparse @ found.T).T)
+        limit = LEFT * (np.abs(scaled).max(axis=1, initial=0.0) + np.abs(found).max(axis=1, initial=0.0) + parts)
+        beyond = left.max(axis=1, initial=0.0) > limit
+        if beyond.any():
+            k = int(np.argmax(beyond))
+            raise contradiction(posed, left[k], self.chain.names[k], f" at t = {self.t:.10g}")
+        return found * posed.scale
+
+    def _solved(self, scaled: np.ndarray) -> np.ndarray:
+        return self.lu.solve(scaled.T).T if self.large else scaled @ self.inverse.T
+
+
+def contradiction(posed: Posed, left: np.ndarray, parameter: str, when: str = "") -> ModelError:
+    """Redundant constraints hold together only as the model was drawn, not when one of its numbers changes."""
+    rows = [k for k in np.argsort(-left, kind="stable") if left[k] > 1e-3 * left.max()]
+    owners = ", ".join(f"'{name}'" for name in list(dict.fromkeys(posed.system.rows[k].owner for k in rows))[:4])
+    return ModelError(
+        f"'{posed.model.name}' cannot be assembled with another value of '{parameter}': its redundant constraints "
+        f"({owners}) would contradict each other{when}, so there is no derivative; let them share their numbers"
+    )
+
+
+def _settled(posed: Posed, chain: Chain, at: State, a: np.ndarray, lam: np.ndarray) -> Leaning:
+    """A state as inverse dynamics sees it: elements that switch are in their first modes, friction holds nothing."""
+    posed.system.dynamics.put_first_modes(posed.x, at.q, at.t, at.v)
+    posed.x[posed.system.giving] = 0.0
+    here = Leaning(posed, chain)
+    here.stand(at.q, at.t, at.v, a, lam)
+    return here
+
+
+def _multipliers(posed: Posed, here: Leaning, at: State, lam: np.ndarray) -> np.ndarray:
+    """How the multipliers change: G lambda_p = -df, with G = f_lambda."""
+    found = explicit(posed, at, lam)
+    units = posed.scale[:, None] / posed.row_scale
+    G = (found.J.T - found.felt).toarray() * units
+    wanted = -here.balance() * posed.scale
+    if posed.system.n > DENSE and posed.system.m == posed.system.n:
+        return splu(csc_matrix(G)).solve(wanted.T).T / posed.row_scale
+    return smallest(posed, here, G, lam * posed.row_scale, wanted, posed.scale) / posed.row_scale
+
+
+def smallest(
+    posed: Posed, here: Leaning, G: np.ndarray, lam: np.ndarray, wanted: np.ndarray, scale: np.ndarray
+) -> np.ndarray:
+    """How the smallest of all multipliers with G lambda = ... change, where G lambda_p must be what is wanted.
+
+    They are lambda = G^T y, so that what no force decides of lambda_p is the part of (dG)^T y across all forces. The
+    scales of rows, by which multipliers are small, stay as they are. All is scaled, ``scale`` is that of G's rows.
+    """
+    rank, _, (U, s, Vt) = constraint_rank(G, np.ones(G.shape[1]), np.ones(G.shape[0]))
+    left, right = U[:, :rank] / s[:rank], Vt[:rank]
+    found = wanted @ left @ right
+    found = found + (wanted - found @ G.T) @ left @ right
+    if rank < G.shape[1] and not posed.system.dynamics.loaded:
+        y = left @ (right @ lam)
+        across = here.steepened(y * scale) / posed.row_scale
+        found = found + across - (across @ right.T) @ right
+    return found
