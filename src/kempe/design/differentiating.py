@@ -21,6 +21,7 @@ from kempe.results import Result
 from kempe.simulation.machine import Machine
 from kempe.simulation.running import Record, finished, go
 from kempe.simulation.task import Task
+from kempe.simulation.velocities import Velocities
 from kempe.solvers import motion as mo
 from kempe.solvers import newmark as nm
 from kempe.solvers.gauge import Gauge
@@ -57,8 +58,11 @@ class Watched:
 class Differentiated:
     """A model's run on tape, differentiated by design parameters."""
 
-    def __init__(self, system: System, task: Task, watched: Watched, by: Sequence[str]) -> None:
+    def __init__(
+        self, system: System, task: Task, watched: Watched, by: Sequence[str], velocities: Velocities | None = None
+    ) -> None:
         self.system, self.watched, self.by = system, watched, list(by)
+        self.velocities = Velocities(system, None) if velocities is None else velocities
         self._task = task
         self.machine = self._machine(STOPS)
         self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
@@ -96,6 +100,7 @@ class Differentiated:
         self._stop_at(stops)
         machine, record = self.machine, Record()
         self._blocks = []
+        machine.task.velocities.update(self.velocities.at(parameters))
         machine.begin(parameters)
         self.x, self.sweeps = machine.wk.x.copy(), max(2, machine.course.refinements)
         self._harvest()
@@ -278,7 +283,8 @@ class Differentiated:
         s.dx[:], s.dp[:, : len(by)] = (to_x @ by).T, by.T
         start = self._start()
         drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((len(self.by), self.machine.eq.n))
-        s.dq[:], s.dv[:] = start.push(s.dx, drawn, np.zeros_like(drawn), start.size_slopes() @ by)
+        given = (self.velocities.slopes(self.parameters) @ by).T
+        s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes() @ by)
         _, slopes = self._forward(s, work, places)
         return s.dintegral.T.copy(), slopes.T.copy()
 
@@ -302,9 +308,10 @@ class Differentiated:
             if pull_point(eq, work, s, self._state(row)) == 0:
                 self.fail(max(row, 0))
         start = self._start()
-        dbar, _, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
+        dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
         to_x, to_start = self.system.number_slopes(self.parameters)
         total = s.pbar[:, : len(self.parameters)] + s.xbar @ to_x + np.outer(sizebar, start.size_slopes())
+        total += given @ self.velocities.slopes(self.parameters)
         if self.machine.task.start is None:
             total += dbar @ to_start
         return total @ self.system.model.parameter_slopes(self.parameters, self.by)

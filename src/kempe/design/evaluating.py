@@ -18,6 +18,7 @@ from kempe.model import Model
 from kempe.results import Result
 from kempe.simulation.methods import given_options
 from kempe.simulation.task import new_task
+from kempe.simulation.velocities import Velocities
 from kempe.system import compiled
 from kempe.system.expressing import Expressions, gauge
 
@@ -51,7 +52,7 @@ class Evaluator:
         step: float | None = None,
         max_step: float | None = None,
         start: Any = None,
-        velocities: Mapping[str, float] | None = None,
+        velocities: Mapping[str, Any] | None = None,
         radius: float | None = None,
     ) -> None:
         if method not in METHODS:
@@ -64,6 +65,7 @@ class Evaluator:
         self.parameters = self._chosen(by)
         self.functionals = Functionals(named(functionals), self.system.parameters)
         self.names = self.functionals.names
+        self.velocities = Velocities(self.system, velocities)
         task = new_task(
             times,
             method=method,
@@ -72,12 +74,12 @@ class Evaluator:
             step=step,
             max_step=max_step,
             start=start,
-            velocities=velocities,
+            velocities=self.velocities.at(self.base),
             audit=False,
             options=given_options(radius=radius),
         )
         self._watch(task)
-        self.run = Differentiated(self.system, task, self._watched, self.parameters)
+        self.run = Differentiated(self.system, task, self._watched, self.parameters, self.velocities)
         #: The last run.
         self.result: Result | None = None
         #: How the last gradient was found.
