@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from kempe.design.crossing_slopes import CrossingSlopes
 from kempe.design.jump_slopes import JumpSlopes
 from kempe.design.places import Place
 from kempe.design.start_slopes import StartSlopes
@@ -27,7 +28,7 @@ from kempe.solvers import newmark as nm
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.slopes import Slopes, new_slopes
 from kempe.solvers.sweeping import pull_point, pull_rows, push_point, push_rows
-from kempe.solvers.tape import INSTANT, JUMP, SETTLED, TAKE, Tape, take_state
+from kempe.solvers.tape import ACROSS, INSTANT, JUMP, SETTLED, TAKE, Tape, take_state
 from kempe.system import System
 from kempe.system.directions import directions_of
 
@@ -240,18 +241,32 @@ class Differentiated:
             self.fail(row)
         return JumpSlopes(self.system, self.directions, self.tape, row, work.x, self.machine.eq.hybrids.row_at)
 
+    def _crossings(self) -> dict[int, CrossingSlopes]:
+        """All crossings of singular positions, by row."""
+        rows = np.flatnonzero(self.tape.kind == ACROSS).tolist()
+        return {row: CrossingSlopes(self.machine.eq, self.tape, row) for row in rows}
+
     def _forward(self, s: Slopes, work: mo.Work, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """Push all directions; point values and their directions (a row per direction)."""
         eq, tape, last = self.machine.eq, self.tape, len(self.tape.kind)
         size = self.watched.point.size
         values, slopes, at = np.zeros(size), np.zeros((len(s.dq), size)), 0
-        for row, points in [*self._points(places).items(), (last - 1, [])]:
+        crossings = self._crossings()
+        history: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        rests = {row for crossing in crossings.values() for row in crossing.rows}
+        places_of = self._points(places)
+        for row in sorted({*places_of, *rests, last - 1}):
+            points = places_of.get(row, [])
             while at <= row:
                 self._on_sides(s, at)
                 at = push_rows(eq, work, s, tape, at, row + 1)
-                if at <= row:
+                if at in crossings:
+                    crossings[at].push(s, work, history)
+                elif at <= row:
                     self._jump(at, work).push(s)
-                    at += 1
+                at += at <= row
+            if row in rests:
+                history[row] = s.dq.copy(), s.dv.copy()
             if points:
                 if push_point(eq, work, s, self._state(row)) == 0:
                     self.fail(max(row, 0))
@@ -294,13 +309,23 @@ class Differentiated:
         eq, tape, at = self.machine.eq, self.tape, len(self.tape.kind)
         s.seed[:] = seeds
         self._last_modes(work)
-        for row, points in [*reversed(self._points(places).items()), (-1, [])]:
+        crossings, places_of = self._crossings(), self._points(places)
+        pending: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        rests = {row for crossing in crossings.values() for row in crossing.rows}
+        for row in sorted({*places_of, *rests, -1}, reverse=True):
+            points = places_of.get(row, [])
             while at > row + 1:
                 self._on_sides(s, at - 1)
                 at = pull_rows(eq, work, s, tape, row + 1, at) + 1
                 if at > row + 1:
                     at -= 1
-                    self._jump(at, work).pull(s)
+                    if at in crossings:
+                        crossings[at].pull(s, work, pending)
+                    else:
+                        self._jump(at, work).pull(s)
+            if row in pending:
+                s.qbar += pending[row][0]
+                s.vbar += pending[row][1]
             if not points:
                 continue
             s.point_seed[:] = 0.0
