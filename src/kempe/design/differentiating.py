@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from kempe.design.breaks import Break, breaks_of
 from kempe.design.jump_slopes import JumpSlopes
 from kempe.design.places import Place
 from kempe.design.start_slopes import StartSlopes
@@ -44,10 +45,14 @@ STOPS = 64
 
 @dataclass(frozen=True)
 class Watched:
-    """What is asked of a run: integrals of quantities, and quantities at places of it (one per output)."""
+    """What is asked of a run: integrals of quantities, and quantities at places of it (one per output).
+
+    The last ``kinks`` of these quantities are kinks of the integrands.
+    """
 
     integrand: Gauge
     point: Gauge
+    kinks: int = 0
 
 
 class Differentiated:
@@ -60,7 +65,8 @@ class Differentiated:
         self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
         self._blocks: list[dict[str, np.ndarray]] = []
         #: Per row of the tape: the sides of kinks, which integrands see behind the parameters.
-        self.sides = np.zeros((0, 0))
+        self.sides = np.zeros((0, watched.kinks))
+        self._breaks: dict[int, list[Break]] = {}
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
@@ -102,8 +108,18 @@ class Differentiated:
             raise ConvergenceError(found.message, found)
         self.parameters = parameters
         self.tape = self._whole()
-        self.sides = np.zeros((len(self.tape.kind), 0))
+        self.sides, self._breaks = np.zeros((len(self.tape.kind), self.watched.kinks)), {}
         return found
+
+    def put_on_sides(self, sides: np.ndarray) -> None:
+        """Say for each row of the tape on which side of the kinks it is."""
+        self.sides = sides
+        self._breaks = breaks_of(self)
+
+    @property
+    def first_kink(self) -> int:
+        """The first kink among the quantities at places."""
+        return self.watched.point.size - self.watched.kinks
 
     def _harvest(self) -> None:
         """Take what is written out of compiled memory."""
@@ -147,6 +163,15 @@ class Differentiated:
         mo.set_rows(machine.eq, work)
         return slopes, work
 
+    def at_row(self, row: int, directions: int, point: Gauge) -> tuple[Slopes, mo.Work]:
+        """The same in the modes of a row, for quantities of one's own."""
+        slopes, work = self.slopes(directions, 0, point)
+        modes = self.modes_of_rows()
+        if modes is not None:
+            work.x[self.tape.z_at] = modes[row]
+            mo.set_rows(self.machine.eq, work)
+        return slopes, work
+
     def modes_of_rows(self) -> np.ndarray | None:
         """Modes and kept values at the start of each row; None where nothing switches."""
         Z, kind = len(self.tape.z_at), self.tape.kind
@@ -183,7 +208,7 @@ class Differentiated:
         if self.sides.shape[1]:
             s.parameters[len(self.parameters) :] = self.sides[row]
 
-    def _state(self, row: int) -> mo.State:
+    def state(self, row: int) -> mo.State:
         """The state at the end of a row."""
         state = mo.new_state(self.machine.eq.n, self.machine.eq.m)
         take_state(self.tape.end[row] if row >= 0 else self.tape.start[self.begun], state)
@@ -204,7 +229,7 @@ class Differentiated:
     def _forward(self, s: Slopes, work: mo.Work, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """Push all directions; point values and their directions (a row per direction)."""
         eq, tape, last = self.machine.eq, self.tape, len(self.tape.kind)
-        size = self.watched.point.size
+        size = self.first_kink
         values, slopes, at = np.zeros(size), np.zeros((len(s.dq), size)), 0
         for row, points in [*self._points(places).items(), (last - 1, [])]:
             while at <= row:
@@ -214,9 +239,13 @@ class Differentiated:
                     self._jump(at, work).push(s)
                     at += 1
             if points:
-                if push_point(eq, work, s, self._state(row)) == 0:
+                if push_point(eq, work, s, self.state(row)) == 0:
                     self.fail(max(row, 0))
                 values[points], slopes[:, points] = s.point.outputs[points], s.dpoint[:, points]
+            if row in self._breaks and len(s.dq):
+                push_point(eq, work, s, self.state(row))
+                for passed in self._breaks[row]:
+                    s.dintegral[:] += np.outer(s.dpoint[:, self.first_kink + passed.kink], passed.weights)
         return values, slopes
 
     def values(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
@@ -250,11 +279,13 @@ class Differentiated:
                 if at > row + 1:
                     at -= 1
                     self._jump(at, work).pull(s)
-            if not points:
+            if not points and row not in self._breaks:
                 continue
             s.point_seed[:] = 0.0
             s.point_seed[:, points] = point_seeds[:, points]
-            if pull_point(eq, work, s, self._state(row)) == 0:
+            for passed in self._breaks.get(row, ()):
+                s.point_seed[:, self.first_kink + passed.kink] = seeds @ passed.weights
+            if pull_point(eq, work, s, self.state(row)) == 0:
                 self.fail(max(row, 0))
         start = self._start()
         dbar, _, sizebar = start.pull(s.qbar, s.vbar, s.xbar)

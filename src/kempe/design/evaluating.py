@@ -109,7 +109,8 @@ class Evaluator:
         }
         kinks = expressions.sides
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
-        self._watched = Watched(gauge(integrand, expressions.symbols), gauge(point, expressions.symbols))
+        asked = gauge([*point, *kinks], expressions.symbols)
+        self._watched = Watched(gauge(integrand, expressions.symbols), asked, len(kinks))
         seen = [made[k] for k in self._extremes]
         largest = [leaves[k].largest for k in self._extremes]  # type: ignore[attr-defined]
         self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks))
@@ -148,7 +149,8 @@ class Evaluator:
                 break
             stops = fixed + kinks + [place.t for place in found if place.side == "within"]
             self.result = self.run.run(vector, stops)
-        self.run.sides = self._places.sides(self.run)
+        if self._places.kinks:
+            self.run.put_on_sides(self._places.sides(self.run))
         of_extremes = dict(zip(self._extremes, found, strict=True))
         return [of_extremes.get(k) or self._fixed[k] for k in self._points]
 
