@@ -39,6 +39,8 @@ AT_JUMPS = ("velocity", "inertia", "jumps", "touch")
 
 #: Instants are the same within this share of a run.
 SAME = 1e-10
+#: Quadratures of a step may differ by so many tolerances, in sizes of the integral.
+DOUBT = 1.0
 #: Room for so many times at which steps have to end.
 STOPS = 64
 
@@ -138,7 +140,9 @@ class Differentiated:
 
     # --- the sweeps --------------------------------------------------------------------------------------------------
 
-    def slopes(self, directions: int, weights: int, point: Gauge | None = None) -> tuple[Slopes, mo.Work]:
+    def slopes(
+        self, directions: int, weights: int, point: Gauge | None = None, doubts: int = 0
+    ) -> tuple[Slopes, mo.Work]:
         """Memory for so many directions or weights, and a work space in the modes of the start."""
         machine, w = self.machine, self.watched
         slopes = new_slopes(
@@ -151,6 +155,7 @@ class Differentiated:
             directions,
             weights,
             self.sweeps,
+            doubts,
         )
         memory = machine.integrator.memory
         if isinstance(memory, nm.Memory):
@@ -220,6 +225,29 @@ class Differentiated:
         t = float(self.tape.t[row, 0])
         raise ConvergenceError(f"the derivative of the motion cannot be had at t = {t:.6g}: the equations are singular")
 
+    def blame(self) -> str:
+        """Which element has no derivative in a state on the way, in words."""
+        d, work = self.directions["motion"], mo.new_work(self.machine.eq, self.x)
+        using = [k for k, f in enumerate(self.system.families) if f.moves]
+        modes, state = self.modes_of_rows(), mo.new_state(self.machine.eq.n, self.machine.eq.m)
+        along = np.random.default_rng(0).standard_normal(len(self.x))
+        for row in range(len(self.tape.kind)):
+            take_state(self.tape.start[row], state)
+            state.t = float(self.tape.t[row, 0])
+            if modes is not None:
+                work.x[self.tape.z_at] = modes[row]
+            mo.place_all(self.machine.eq, work, state)
+            for call, k in enumerate(using):
+                at, count = int(d.x_at[call]), int(d.inputs[call])
+                kernel = self.system.kernels.held[int(d.push[call])]
+                if not np.isfinite(kernel(np.concatenate([work.x[at : at + count], along[at : at + count]]))).all():
+                    element = self.system.elements[k]
+                    return (
+                        f"{element.kind} '{element.name}' has none at t = {state.t:.6g} (the root of zero, or a "
+                        "quotient of zeros, in its equations or in a derivative of them?)"
+                    )
+        return "something asked for has none in a state on the way (the root of zero, or a quotient of zeros?)"
+
     def _jump(self, row: int, work: mo.Work) -> JumpSlopes:
         """The jump of a row at which a sweep has stopped."""
         if self.tape.kind[row] != JUMP:
@@ -248,14 +276,25 @@ class Differentiated:
                     s.dintegral[:] += np.outer(s.dpoint[:, self.first_kink + passed.kink], passed.weights)
         return values, slopes
 
-    def values(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
-        """Integrals and point values."""
-        s, work = self.slopes(0, 0)
-        points, _ = self._forward(s, work, places)
-        return s.integral.copy(), points
+    def values(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, list[float]]:
+        """Integrals and point values; and times at which steps should end besides, for integrals as accurate as asked.
 
-    def direct(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Integrals, point values, and a row of derivatives by the design parameters for each of both."""
+        Where the two quadratures of a step differ by more than the tolerance allows, it is to be split.
+        """
+        s, work = self.slopes(0, 0, doubts=len(self.tape.kind))
+        points, _ = self._forward(s, work, places)
+        if self._task.step > 0.0 or not self.watched.integrand.size:
+            return s.integral.copy(), points, []
+        share = s.doubts / np.maximum(s.sizes, 1e-300) / self._task.tolerance
+        found: list[float] = []
+        for row in np.flatnonzero(share.max(axis=1) > DOUBT):
+            first, last = self.tape.t[row]
+            parts = min(8, int(np.ceil((share[row].max() / DOUBT) ** (1.0 / 6.0)) + 1))
+            found += np.linspace(first, last, parts + 1)[1:-1].tolist()
+        return s.integral.copy(), points, found
+
+    def direct(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
+        """A row of derivatives by the design parameters for each integral, and for each point value."""
         s, work = self.slopes(len(self.by), 0)
         by = self.system.model.parameter_slopes(self.parameters, self.by)
         to_x, to_start = self.system.number_slopes(self.parameters)
@@ -263,8 +302,8 @@ class Differentiated:
         start = self._start()
         drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((len(self.by), self.machine.eq.n))
         s.dq[:], s.dv[:] = start.push(s.dx, drawn, np.zeros_like(drawn), start.size_slopes() @ by)
-        points, slopes = self._forward(s, work, places)
-        return s.integral.copy(), points, s.dintegral.T.copy(), slopes.T.copy()
+        _, slopes = self._forward(s, work, places)
+        return s.dintegral.T.copy(), slopes.T.copy()
 
     def adjoint(self, seeds: np.ndarray, point_seeds: np.ndarray, places: Sequence[Place]) -> np.ndarray:
         """Per row of weights of integrals and point values: the derivative of their sum by the design parameters."""

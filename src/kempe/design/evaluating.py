@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from kempe.design.functionals import Functionals, named
 from kempe.design.leaves import Extreme, Integral, Point
 from kempe.design.places import Place, Places
 from kempe.elements import shown
-from kempe.errors import ModelError
+from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.simulation.methods import given_options
@@ -22,8 +23,8 @@ from kempe.system.expressing import Expressions, gauge
 
 #: The methods whose steps can be differentiated.
 METHODS = ("auto", "projection", "alpha", "radau")
-#: So often the places of extremes and of bounds are looked for again, until they stay.
-ROUNDS = 4
+#: So often a run is repeated until steps end where they have to; so near, as a share of the run, is there.
+ROUNDS, NEAR = 8, 1e-10
 
 Gradient = Literal["auto", "adjoint", "direct"]
 
@@ -107,14 +108,16 @@ class Evaluator:
             k: leaf.integrand(expressions) if isinstance(leaf, Integral) else leaf.expression(expressions)
             for k, leaf in enumerate(leaves)
         }
-        kinks = expressions.sides
+        sides = expressions.sides
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
-        asked = gauge([*point, *kinks], expressions.symbols)
-        self._watched = Watched(gauge(integrand, expressions.symbols), asked, len(kinks))
+        asked = gauge([*point, *sides], expressions.symbols)
+        self._watched = Watched(gauge(integrand, expressions.symbols), asked, len(sides))
         seen = [made[k] for k in self._extremes]
         largest = [leaves[k].largest for k in self._extremes]  # type: ignore[attr-defined]
-        self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks))
-        first, last = task.begun, float(task.grid[-1])
+        bent = expressions.kinks()
+        watched = gauge([*seen, *sides, *bent], expressions.symbols)
+        self._places = Places(watched, largest, len(sides) + len(bent), len(sides))
+        self.first, self.last = first, last = task.begun, float(task.grid[-1])
         self._fixed: dict[int, Place] = {}
         for k in self._points:
             leaf = leaves[k]
@@ -135,53 +138,95 @@ class Evaluator:
         chosen = {name: value for name, value in free.items() if self.model.parameters[name].formula is None}
         return self.model.parameter_vector(chosen | dict(zip(self.parameters, values.tolist(), strict=True)))
 
-    def _simulate(self, p: Any) -> list[Place]:
-        """Run at a design, with steps that end where something is asked for; the places of all points."""
+    def _simulate(self, p: Any) -> tuple[list[Place], np.ndarray]:
+        """Run at a design, with steps that end where something is asked for; the places of all points, and the leaves.
+
+        Steps have to end at extremes, where forces or integrands have kinks, and where an integral is not as accurate
+        as the motion: such times are looked for along a run, which is then repeated with them.
+        """
         vector = self.vector(p)
         fixed = [place.t for place in self._fixed.values() if place.side == "within"]
-        found: list[Place] = []
-        self.result = self.run.run(vector, fixed)
-        for _ in range(ROUNDS if self._places.any else 0):
-            places, kinks = self._places.look(self.run)
-            moved = self._places.moved(found, places)
-            found = places
-            if not moved and self.run.ends_at([place.t for place in found if place.side == "within"] + kinks):
+        near = NEAR * (self.last - self.first)
+        stops: list[float] = list(fixed)
+        finer: list[float] = []
+        for _ in range(ROUNDS):
+            self.result = self.run.run(vector, [*stops, *finer])
+            extremes, kinks = self._places.look(self.run) if self._places.any else ([], [])
+            wanted = [*kinks, *(place.t for place in extremes if place.side == "within")]
+            if any(all(abs(t - stop) > near for stop in stops) for t in wanted):
+                stops = [*fixed, *wanted]
+                continue
+            places = self._all_places([_snapped(place, stops) for place in extremes])
+            integrals, points, more = self._read(places)
+            if not more:
                 break
-            stops = fixed + kinks + [place.t for place in found if place.side == "within"]
-            self.result = self.run.run(vector, stops)
-        if self._places.kinks:
+            finer += more
+        else:
+            places = self._all_places([_snapped(place, stops) for place in extremes])
+            if not self.run.ends_at([place.t for place in places if place.side == "within"]):
+                words = "where the motion is extreme, or a force has a kink, cannot be told: it moves with every look"
+                raise ConvergenceError(words, self.result)
+            integrals, points, more = self._read(places)
+            if more:
+                self.warnings.append("integrals are less accurate than the tolerance: they change too fast in places")
+        return places, self._leaves(integrals, points)
+
+    def _read(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, list[float]]:
+        """Integrals and points of the last run, and times at which steps should end besides."""
+        if self._places.sided:
             self.run.put_on_sides(self._places.sides(self.run))
-        of_extremes = dict(zip(self._extremes, found, strict=True))
-        return [of_extremes.get(k) or self._fixed[k] for k in self._points]
+        return self.run.values(places)
+
+    def _all_places(self, extremes: Sequence[Place]) -> list[Place]:
+        """The place of each point."""
+        of_extremes = dict(zip(self._extremes, extremes, strict=True))
+        found = [of_extremes.get(k) or self._fixed[k] for k in self._points]
+        ended = float(self.run.tape.t[-1, 1])
+        late = [place.t for place in found if place.side == "within" and place.t > ended]
+        if late:
+            raise ConvergenceError(f"the run ended at t = {ended:.6g}, before t = {late[0]:g}", self.result)
+        return found
 
     def values(self, p: Any) -> np.ndarray:
         """The functionals at a design."""
-        integrals, points = self.run.values(self._simulate(p))
-        return self.functionals.values(self._leaves(integrals, points), self.run.parameters)
+        self.warnings = []
+        _, leaves = self._simulate(p)
+        return self.functionals.values(leaves, self.run.parameters)
 
     def gradients(self, p: Any) -> tuple[np.ndarray, np.ndarray]:
         """The functionals at a design, and a row of derivatives for each."""
-        places = self._simulate(p)
-        L, P = len(self.functionals.leaves), len(self.parameters)
-        by = self.model.parameter_slopes(self.run.parameters, self.parameters)
-        slopes = np.zeros((L, len(self.run.parameters)))
-        direct = self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= P)
+        self.warnings = []
+        places, leaves = self._simulate(p)
+        at = self.run.parameters
+        by = self.model.parameter_slopes(at, self.parameters)
+        values, explicit = self.functionals.gradients(leaves, np.zeros((len(leaves), len(at))), at)
+        weights = self.functionals.weights(leaves, at)
+        direct = self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= len(self.parameters))
         self.used = "direct" if direct else "adjoint"
         if direct:
-            integrals, points, by_integral, by_point = self.run.direct(places)
-            leaves = self._leaves(integrals, points)
-            values, explicit = self.functionals.gradients(leaves, slopes, self.run.parameters)
-            weights = self.functionals.weights(leaves, self.run.parameters)
-            return values, explicit @ by + weights @ self._leaves(by_integral, by_point)
-        integrals, points = self.run.values(places)
-        leaves = self._leaves(integrals, points)
-        values, explicit = self.functionals.gradients(leaves, slopes, self.run.parameters)
-        weights = self.functionals.weights(leaves, self.run.parameters)
-        found = self.run.adjoint(weights[:, self._integrals], weights[:, self._points], places)
-        return values, explicit @ by + found
+            by_run = weights @ self._leaves(*self.run.direct(places))
+        else:
+            by_run = self.run.adjoint(weights[:, self._integrals], weights[:, self._points], places)
+        return values, self._finite(explicit @ by + by_run)
+
+    def _finite(self, gradients: np.ndarray) -> np.ndarray:
+        """Gradients, all of which have to be numbers."""
+        if np.isfinite(gradients).all():
+            return gradients
+        f, k = (int(i[0]) for i in np.nonzero(~np.isfinite(gradients)))
+        raise ConvergenceError(
+            f"'{self.names[f]}' has no derivative by '{self.parameters[k]}': {self.run.blame()}", self.result
+        )
 
     def _leaves(self, integrals: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Numbers, or rows, of integrals and points in the order of the leaves."""
         found = np.zeros((len(self.functionals.leaves), *integrals.shape[1:]))
         found[self._integrals], found[self._points] = integrals, points
         return found
+
+
+def _snapped(place: Place, stops: Sequence[float]) -> Place:
+    """A place within, at the end of the step that it is next to."""
+    if place.side != "within":
+        return place
+    return replace(place, t=min(stops, key=lambda t: abs(t - place.t)))

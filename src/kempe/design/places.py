@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 
 from kempe.solvers import motion as mo
 from kempe.solvers.gauge import Gauge
@@ -17,8 +17,8 @@ from kempe.solvers.tape import SETTLED, take_state
 if TYPE_CHECKING:
     from kempe.design.differentiating import Differentiated
 
-#: An instant moves no more where it stays within this share of the run.
-STAYS = 1e-7
+#: So near the ends of a smooth piece of the run, as a share of it, what passes zero does so at its end.
+EDGE = 1e-9
 #: Within a step so many places are looked at besides its ends.
 INSIDE = 3
 
@@ -32,23 +32,18 @@ class Place:
 
 
 class Places:
-    """Looks for extremes and for zeros of quantities along a run; the first of them are the extremes."""
+    """Looks for extremes and for zeros of quantities along a run; the first of them are the extremes.
 
-    def __init__(self, watched: Gauge, largest: Sequence[bool], kinks: int) -> None:
-        self.watched, self.largest, self.kinks = watched, list(largest), kinks
+    Of the others, the kinks, the first ``sided`` are those of integrands, which have to know on which side they are.
+    """
+
+    def __init__(self, watched: Gauge, largest: Sequence[bool], kinks: int, sided: int) -> None:
+        self.watched, self.largest, self.kinks, self.sided = watched, list(largest), kinks, sided
 
     @property
     def any(self) -> bool:
         """Whether there is anything to look for."""
         return bool(self.largest) or self.kinks > 0
-
-    def moved(self, before: list[Place], now: list[Place]) -> bool:
-        """Whether places are others than they were."""
-        if len(before) != len(now):
-            return bool(now)
-        span = max((abs(place.t) for place in now), default=1.0) + 1e-300
-        pairs = zip(before, now, strict=True)
-        return any(a.side != b.side or abs(a.t - b.t) > STAYS * span for a, b in pairs)
 
     def look(self, run: Differentiated) -> tuple[list[Place], list[float]]:
         """The place of each extreme, and all zeros of the others."""
@@ -59,14 +54,12 @@ class Places:
         return extremes, kinks
 
     def sides(self, run: Differentiated) -> np.ndarray:
-        """Per row of the tape and kink: 1 where the kink is above zero in it, 0 where it is below."""
-        found = np.zeros((len(run.tape.kind), self.kinks))
-        if not self.kinks:
-            return found
-        reader = Reader(run, self.watched)
+        """Per row of the tape and kink of an integrand: 1 where it is above zero in it, 0 where it is below."""
+        found = np.zeros((len(run.tape.kind), self.sided))
+        reader, first = Reader(run, self.watched), len(self.largest)
         for k, row in enumerate(reader.steps):
             middle = reader.within(row, float(run.tape.t[row].mean()))
-            found[row if k else 0 :] = middle[len(self.largest) :] > 0.0  # (of instants: the side of the step before)
+            found[row if k else 0 :] = middle[first : first + self.sided] > 0.0  # (of instants: as the step before)
         return found
 
 
@@ -75,7 +68,7 @@ class Reader:
 
     def __init__(self, run: Differentiated, watched: Gauge) -> None:
         self.run, self.tape, self.eq = run, run.tape, run.machine.eq
-        self.slopes, self.work = run.slopes(0, 0, point=watched)
+        self.slopes, self.work = run.slopes(1, 0, point=watched)
         self.state = mo.new_state(self.eq.n, self.eq.m)
         self._start, self._end = mo.new_state(self.eq.n, self.eq.m), mo.new_state(self.eq.n, self.eq.m)
         self.steps = [row for row in range(len(self.tape.kind)) if self.tape.t[row, 1] > self.tape.t[row, 0]]
@@ -97,20 +90,22 @@ class Reader:
         self.state.al[self.eq.n :] = self._start.al[self.eq.n :]
         return self._read(row, t)
 
-    def here(self, row: int) -> np.ndarray:
-        """The quantities at the state that a row begins with."""
-        take_state(self.tape.start[row], self.state)
-        return self._read(row, float(self.tape.t[row, 0]))
-
     def _read(self, row: int, t: float) -> np.ndarray:
         self.state.t = t
         if self._modes is not None and row != self._row:
             self.work.x[self.tape.z_at] = self._modes[row]
             mo.set_rows(self.eq, self.work)
             self._row = row
-        if push_point(self.eq, self.work, self.slopes, self.state) == 0:
+        slopes = self.slopes
+        slopes.dq[0], slopes.dv[0], slopes.dt[0] = self.state.v, self.state.al[: self.eq.n], 1.0
+        if push_point(self.eq, self.work, slopes, self.state) == 0:
             self.run.fail(row)
-        return self.slopes.point.outputs[: self.slopes.point.size].copy()
+        return slopes.point.outputs[: slopes.point.size].copy()
+
+    def rate(self, t: float) -> np.ndarray:
+        """How fast the quantities change at a time within a step."""
+        self.at(t)
+        return self.slopes.dpoint[0].copy()
 
 
 class _Samples:
@@ -139,25 +134,26 @@ class _Samples:
             ((sign * v[k], p, i) for p, (_, values) in enumerate(self.pieces) for i, v in enumerate(values)),
             key=lambda found: found[0],
         )
-        times, values = self.pieces[p]
-        low, high, t = times[max(i - 1, 0)], times[min(i + 1, len(times) - 1)], times[i]
-        found = minimize_scalar(
-            lambda at: -sign * self.reader.at(at)[k], bounds=(low, high), method="bounded", options={"xatol": 1e-12}
-        )
-        if -found.fun > sign * values[i][k]:
-            t = float(found.x)
-        edge = 1e-6 * max(high - low, 1e-300)
-        if t <= times[0] + edge:
-            return Place(times[0], "start" if p == 0 else "behind")
-        if t >= times[-1] - edge:
-            return Place(times[-1], "end" if p == len(self.pieces) - 1 else "before")
+        times, _ = self.pieces[p]
+        low, high, t = max(i - 1, 0), min(i + 1, len(times) - 1), times[i]
+        rates = [sign * self.reader.rate(times[j])[k] for j in (low, i, high)]
+        for a, b, left, right in ((low, i, rates[0], rates[1]), (i, high, rates[1], rates[2])):
+            if left > 0.0 > right:
+                t = float(brentq(lambda at: self.reader.rate(at)[k], times[a], times[b], xtol=1e-15, rtol=1e-14))
+        if t == times[0]:
+            return Place(t, "start" if p == 0 else "behind")
+        if t == times[-1]:
+            return Place(t, "end" if p == len(self.pieces) - 1 else "before")
         return Place(t, "within")
 
     def zeros(self, k: int) -> list[float]:
         """Where quantity k passes zero."""
         found = []
         for times, values in self.pieces:
+            edge = EDGE * (times[-1] - times[0])
             for i in range(len(times) - 1):
                 if values[i][k] * values[i + 1][k] < 0.0:
-                    found.append(float(brentq(lambda at: self.reader.at(at)[k], times[i], times[i + 1], xtol=1e-13)))
+                    at = float(brentq(lambda at: self.reader.at(at)[k], times[i], times[i + 1], xtol=1e-14))
+                    if times[0] + edge < at < times[-1] - edge:
+                        found.append(at)
         return found

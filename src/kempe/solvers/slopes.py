@@ -109,6 +109,10 @@ class Slopes(Frame):
     point_seed: FloatRows
     integral: Floats  # values of integrals so far
     ends: Floats  # integrands where an integral ends
+    doubts: FloatRows  # per row of the tape, where it is asked for: by how much two quadratures of integrals differ
+    sizes: Floats  # integrals of the sizes of integrands
+    three_sums: Floats  # scratch
+    five_sums: Floats
     # stages of a step: states, factors, and their directions or weights
     at: State
     q: FloatRows
@@ -357,8 +361,9 @@ def new_slopes(
     count: int,
     weights: int,
     sweeps: int,
+    doubts: int = 0,
 ) -> Slopes:
-    """Memory for so many directions, or weights."""
+    """Memory for so many directions, or weights; ``doubts``: for the doubts of so many rows."""
     n, N, X, P = eq.n, eq.n + eq.m, len(x), len(parameters)
     widest = max(N, 2 * eq.m, n, *(d.size for d in directions.values()))
     size = eq.plan.size_values
@@ -390,6 +395,10 @@ def new_slopes(
         point_seed=np.zeros((weights, point.size)),
         integral=np.zeros(integrand.size),
         ends=np.zeros(integrand.size),
+        doubts=np.zeros((doubts, integrand.size)),
+        sizes=np.zeros(integrand.size),
+        three_sums=np.zeros(integrand.size),
+        five_sums=np.zeros(integrand.size),
         at=new_state(n, eq.m),
         **{name: np.zeros((KEPT_STAGES, s)) for name, s in (("q", n), ("v", n), ("al", N), ("values", size))},
         lu=np.zeros((KEPT_STAGES, qd.size(eq.plan))),

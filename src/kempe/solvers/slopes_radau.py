@@ -44,6 +44,12 @@ from kempe.solvers.vectors import copy
 #: So often stages are corrected. Corrections below the first of these shares are rounding, and so are those below the
 #: second that do not fall any more.
 MOST, ROUNDING, ROUGH = 100, 1e-14, 1e-8
+#: The difference of the method's quadrature and of the one through its start, its second stage and its end: what an
+#: integral may be off by, at most.
+_NODES = np.array([*NODES, 0.0])
+_VANDERMONDE = np.vander(_NODES[[1, 2, 3]], 3, increasing=True).T
+_SIMPSON = np.linalg.solve(_VANDERMONDE, 1.0 / np.arange(1, 4))
+COARSER = np.array([A[2, 0], A[2, 1] - _SIMPSON[0], A[2, 2] - _SIMPSON[1], -_SIMPSON[2]])
 #: Which of the factors kept are those of the end.
 AT_END = 0
 
@@ -230,6 +236,14 @@ def _push(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, d: int, t0: 
 
 
 @compiled
+def _put_start(eq, wk, s, tape, row):
+    """Put the start of the step into the inputs."""
+    take_state(tape.start[row], s.at)
+    s.at.t = tape.t[row, 0]
+    place_all(eq, wk, s.at)
+
+
+@compiled
 def _arrive(eq, wk, s, tape, row):
     """Put the end of the step into the inputs, solved and factored; 0 where that failed."""
     take_state(tape.end[row], s.at)
@@ -248,6 +262,17 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
             _put_stage(eq, wk, s, tape, row, k)
             read_gauge(s.integrand, wk, s, s.at)
             add_scaled(s.integral, h * A[2, k], s.integrand.outputs)
+            if s.doubts.shape[0] > 0:
+                if k == 0:
+                    zero(s.five_sums)
+                for i in range(s.integrand.size):
+                    s.sizes[i] += h / 3.0 * abs(s.integrand.outputs[i])
+                add_scaled(s.five_sums, COARSER[k], s.integrand.outputs)
+        if s.doubts.shape[0] > 0:
+            _put_start(eq, wk, s, tape, row)
+            read_gauge(s.integrand, wk, s, s.at)
+            for i in range(s.integrand.size):
+                s.doubts[row, i] = h * abs(s.five_sums[i] + COARSER[3] * s.integrand.outputs[i])
     for d in range(D):
         if _push(eq, wk, s, tape, row, d, s.dt[d], 0.0) == 0:
             return 0

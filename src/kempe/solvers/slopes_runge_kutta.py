@@ -8,10 +8,12 @@ they moved left out.
 
 from __future__ import annotations
 
+import numpy as np
+
 from kempe.solvers.directions import pull, push
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, Work, place_all
-from kempe.solvers.runge_kutta import STAGES, A, C
+from kempe.solvers.runge_kutta import E3, E5, STAGES, A, C
 from kempe.solvers.slopes import (
     Slopes,
     add_scaled,
@@ -139,7 +141,9 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     to ``s.end_q``, ``s.end_v`` and ``s.end_integral``.
     """
     h, g, ends = tape.t[row, 1] - tape.t[row, 0], s.integrand, ends_at_switch(tape, row)
-    D = s.dq.shape[0]
+    D, doubts = s.dq.shape[0], s.doubts.shape[0] > 0
+    zero(s.three_sums)
+    zero(s.five_sums)
     if ends:
         zero(s.end_q)
         zero(s.end_v)
@@ -151,6 +155,11 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
             read_gauge(g, wk, s, s.at)
             copy_some(g.outputs, s.ends)
             add_scaled(s.integral, h * A[STAGES, stage], s.ends)
+            if doubts:
+                for i in range(g.size):
+                    s.sizes[i] += h / STAGES * abs(s.ends[i])
+                add_scaled(s.three_sums, E3[stage], s.ends)
+                add_scaled(s.five_sums, E5[stage], s.ends)
         for d in range(D):
             _push_stage(
                 eq,
@@ -172,6 +181,12 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
             _push_stage(
                 eq, wk, s, stage, h, s.flow, s.none, s.end_q, s.end_v, s.first[D], s.second[D], 0.0, 1.0, s.end_integral
             )
+    if doubts:
+        for i in range(g.size):
+            three, five = s.three_sums[i] ** 2, s.five_sums[i] ** 2
+            s.doubts[row, i] = h * five / np.sqrt(five + 0.01 * three) if five > 0.0 else 0.0
+    if D == 0 and not ends:
+        return 1
     if _stage(eq, wk, s, tape, row, STAGES) == 0:
         return 0
     for d in range(D):

@@ -182,6 +182,11 @@ class Expressions:
             raise ModelError(f"{what} uses parameter '{label}', which is not of '{self.system.model.name}'")
         return made
 
+    def kinks(self) -> list[ca.SX]:
+        """What passes zero where forces are not smooth."""
+        found = [self._of_element(k, f, kink) for k, f in enumerate(self.system.families) for kink in f.kinks]
+        return [e for e in found if not e.is_constant()]
+
     # --- by name -------------------------------------------------------------------------------------------------
 
     def _of_text(self, text: str, what: str) -> ca.SX:

@@ -364,6 +364,12 @@ class Family:
         raise KeyError(variant)
 
     @cached_property
+    def kinks(self) -> list[ca.SX]:
+        """What passes zero where the balance of forces is not smooth within a mode: the arguments of |x| and such."""
+        moving = ca.vertcat(self.q, self.v, self.a, self.t, self.lam)
+        return [e for e in conditions_in(self.balance) if ca.depends_on(e, moving)]
+
+    @cached_property
     def _second(self) -> ca.SX:
         """Phi'' = Phi_q a - gamma."""
         return ca.jtimes(self.phi, self.q, self.a) - self.gamma
@@ -472,6 +478,30 @@ class Family:
 
 
 F = TypeVar("F", bound=Family)
+
+
+def conditions_in(expression: ca.SX) -> list[ca.SX]:
+    """The arguments of absolute values and signs, and the differences of what is compared, each once."""
+    found: dict[int, ca.SX] = {}
+    seen: set[int] = set()
+    todo: list[ca.SX] = [ca.SX(e) for e in ca.SX(ca.sparsify(expression)).nonzeros()]  # type: ignore[call-overload]
+    while todo:
+        node = todo.pop()
+        if node.is_leaf() or node.element_hash() in seen:
+            continue
+        seen.add(node.element_hash())
+        inner = [node.dep(k) for k in range(node.n_dep())]
+        if node.op() in _BENT:
+            found.setdefault(inner[0].element_hash(), inner[0])
+        elif node.op() in _COMPARED:
+            apart = inner[0] - inner[1]
+            found.setdefault(apart.element_hash(), apart)
+        todo += inner
+    return list(found.values())
+
+
+_BENT = (ca.OP_FABS, ca.OP_SIGN)
+_COMPARED = (ca.OP_FMIN, ca.OP_FMAX, ca.OP_LT, ca.OP_LE)
 
 
 def _chooses(x: ca.SX, y: ca.SX) -> bool:
