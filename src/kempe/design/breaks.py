@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kempe.errors import ConvergenceError
 from kempe.solvers.sweeping import push_point
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def breaks_of(run: Differentiated) -> dict[int, list[Break]]:
         jump = np.where(np.abs(before - behind) > ROUNDING * (np.abs(before) + np.abs(behind)), before - behind, 0.0)
         if jump.any():
             rates, kinks = _rates(run, row), np.flatnonzero(changed[row]).tolist()
+            if not rates[kinks].all():
+                t = float(run.tape.t[row, 1])
+                words = f"an integrand jumps at t = {t:.6g}, where its condition is met for an instant only"
+                raise ConvergenceError(f"{words}: such an integral has no derivative")
             found[row] = [Break(kink, -jump / rates[kink] / len(kinks)) for kink in kinks]
     return found
 

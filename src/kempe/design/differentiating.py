@@ -37,10 +37,12 @@ DIRECTIONS = ("motion", "residual", "stages", "velocity", "inertia", "guards", "
 AT_JUMPS = ("velocity", "inertia", "jumps", "touch")
 
 
-#: Instants are the same within this share of a run.
-SAME = 1e-10
 #: Quadratures of a step may differ by so many tolerances, in sizes of the integral.
 DOUBT = 1.0
+#: At a kink of a force derivatives are taken this share of the run beside it.
+LEANING = 1e-10
+#: Instants are the same within this share of a run.
+SAME = 1e-10
 #: Room for so many times at which steps have to end.
 STOPS = 64
 
@@ -68,7 +70,10 @@ class Differentiated:
         self._blocks: list[dict[str, np.ndarray]] = []
         #: Per row of the tape: the sides of kinks, which integrands see behind the parameters.
         self.sides = np.zeros((0, watched.kinks))
+        #: Per row of the tape: where integrands jump, as the last sweep found it.
         self._breaks: dict[int, list[Break]] = {}
+        #: Times at which forces have kinks, and steps end.
+        self.kinks: list[float] = []
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
@@ -110,13 +115,8 @@ class Differentiated:
             raise ConvergenceError(found.message, found)
         self.parameters = parameters
         self.tape = self._whole()
-        self.sides, self._breaks = np.zeros((len(self.tape.kind), self.watched.kinks)), {}
+        self.sides, self.kinks = np.zeros((len(self.tape.kind), self.watched.kinks)), []
         return found
-
-    def put_on_sides(self, sides: np.ndarray) -> None:
-        """Say for each row of the tape on which side of the kinks it is."""
-        self.sides = sides
-        self._breaks = breaks_of(self)
 
     @property
     def first_kink(self) -> int:
@@ -155,6 +155,8 @@ class Differentiated:
             directions,
             weights,
             self.sweeps,
+            np.array(self.kinks),
+            LEANING * self._task.span,
             doubts,
         )
         memory = machine.integrator.memory
@@ -295,6 +297,7 @@ class Differentiated:
 
     def direct(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """A row of derivatives by the design parameters for each integral, and for each point value."""
+        self._breaks = breaks_of(self)
         s, work = self.slopes(len(self.by), 0)
         by = self.system.model.parameter_slopes(self.parameters, self.by)
         to_x, to_start = self.system.number_slopes(self.parameters)
@@ -307,6 +310,7 @@ class Differentiated:
 
     def adjoint(self, seeds: np.ndarray, point_seeds: np.ndarray, places: Sequence[Place]) -> np.ndarray:
         """Per row of weights of integrals and point values: the derivative of their sum by the design parameters."""
+        self._breaks = breaks_of(self)
         s, work = self.slopes(0, len(seeds))
         eq, tape, at = self.machine.eq, self.tape, len(self.tape.kind)
         s.seed[:] = seeds

@@ -24,7 +24,7 @@ from kempe.system.expressing import Expressions, gauge
 #: The methods whose steps can be differentiated.
 METHODS = ("auto", "projection", "alpha", "radau")
 #: So often a run is repeated until steps end where they have to; so near, as a share of the run, is there.
-ROUNDS, NEAR = 8, 1e-10
+ROUNDS, NEAR = 8, 1e-11
 
 Gradient = Literal["auto", "adjoint", "direct"]
 
@@ -108,15 +108,13 @@ class Evaluator:
             k: leaf.integrand(expressions) if isinstance(leaf, Integral) else leaf.expression(expressions)
             for k, leaf in enumerate(leaves)
         }
-        sides = expressions.sides
+        sides, kinks = expressions.sides, [*expressions.sides, *expressions.kinks()]
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
         asked = gauge([*point, *sides], expressions.symbols)
         self._watched = Watched(gauge(integrand, expressions.symbols), asked, len(sides))
         seen = [made[k] for k in self._extremes]
         largest = [leaves[k].largest for k in self._extremes]  # type: ignore[attr-defined]
-        bent = expressions.kinks()
-        watched = gauge([*seen, *sides, *bent], expressions.symbols)
-        self._places = Places(watched, largest, len(sides) + len(bent), len(sides))
+        self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks), len(sides))
         self.first, self.last = first, last = task.begun, float(task.grid[-1])
         self._fixed: dict[int, Place] = {}
         for k in self._points:
@@ -151,31 +149,28 @@ class Evaluator:
         finer: list[float] = []
         for _ in range(ROUNDS):
             self.result = self.run.run(vector, [*stops, *finer])
-            extremes, kinks = self._places.look(self.run) if self._places.any else ([], [])
-            wanted = [*kinks, *(place.t for place in extremes if place.side == "within")]
+            extremes, kinks, bent = self._places.look(self.run) if self._places.any else ([], [], [])
+            wanted = [*kinks, *bent, *(place.t for place in extremes if place.side == "within")]
             if any(all(abs(t - stop) > near for stop in stops) for t in wanted):
                 stops = [*fixed, *wanted]
                 continue
+            self.run.sides = self._places.sides(self.run)
+            self.run.kinks = [_nearest(t, stops) for t in bent]
             places = self._all_places([_snapped(place, stops) for place in extremes])
-            integrals, points, more = self._read(places)
+            integrals, points, more = self.run.values(places)
             if not more:
                 break
             finer += more
         else:
+            self.run.sides = self._places.sides(self.run)
             places = self._all_places([_snapped(place, stops) for place in extremes])
             if not self.run.ends_at([place.t for place in places if place.side == "within"]):
                 words = "where the motion is extreme, or a force has a kink, cannot be told: it moves with every look"
                 raise ConvergenceError(words, self.result)
-            integrals, points, more = self._read(places)
+            integrals, points, more = self.run.values(places)
             if more:
                 self.warnings.append("integrals are less accurate than the tolerance: they change too fast in places")
         return places, self._leaves(integrals, points)
-
-    def _read(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, list[float]]:
-        """Integrals and points of the last run, and times at which steps should end besides."""
-        if self._places.sided:
-            self.run.put_on_sides(self._places.sides(self.run))
-        return self.run.values(places)
 
     def _all_places(self, extremes: Sequence[Place]) -> list[Place]:
         """The place of each point."""
@@ -229,4 +224,9 @@ def _snapped(place: Place, stops: Sequence[float]) -> Place:
     """A place within, at the end of the step that it is next to."""
     if place.side != "within":
         return place
-    return replace(place, t=min(stops, key=lambda t: abs(t - place.t)))
+    return replace(place, t=_nearest(place.t, stops))
+
+
+def _nearest(t: float, stops: Sequence[float]) -> float:
+    """The stop next to a time."""
+    return min(stops, key=lambda stop: abs(stop - t))
