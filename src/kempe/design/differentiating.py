@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from kempe.design.breaks import Break, breaks_of
 from kempe.design.crossing_slopes import CrossingSlopes
 from kempe.design.jump_slopes import JumpSlopes
 from kempe.design.places import Place
@@ -50,10 +51,14 @@ STOPS = 64
 
 @dataclass(frozen=True)
 class Watched:
-    """What is asked of a run: integrals of quantities, and quantities at places of it (one per output)."""
+    """What is asked of a run: integrals of quantities, and quantities at places of it (one per output).
+
+    The last ``kinks`` of these quantities are kinks of the integrands.
+    """
 
     integrand: Gauge
     point: Gauge
+    kinks: int = 0
 
 
 class Differentiated:
@@ -69,7 +74,9 @@ class Differentiated:
         self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
         self._blocks: list[dict[str, np.ndarray]] = []
         #: Per row of the tape: the sides of kinks, which integrands see behind the parameters.
-        self.sides = np.zeros((0, 0))
+        self.sides = np.zeros((0, watched.kinks))
+        #: Per row of the tape: where integrands jump, as the last sweep found it.
+        self._breaks: dict[int, list[Break]] = {}
         #: Times at which forces have kinks, and steps end.
         self.kinks: list[float] = []
 
@@ -114,8 +121,13 @@ class Differentiated:
             raise ConvergenceError(found.message, found)
         self.parameters = parameters
         self.tape = self._whole()
-        self.sides, self.kinks = np.zeros((len(self.tape.kind), 0)), []
+        self.sides, self.kinks = np.zeros((len(self.tape.kind), self.watched.kinks)), []
         return found
+
+    @property
+    def first_kink(self) -> int:
+        """The first kink among the quantities at places."""
+        return self.watched.point.size - self.watched.kinks
 
     def _harvest(self) -> None:
         """Take what is written out of compiled memory."""
@@ -164,6 +176,15 @@ class Differentiated:
         mo.set_rows(machine.eq, work)
         return slopes, work
 
+    def at_row(self, row: int, directions: int, point: Gauge) -> tuple[Slopes, mo.Work]:
+        """The same in the modes of a row, for quantities of one's own."""
+        slopes, work = self.slopes(directions, 0, point)
+        modes = self.modes_of_rows()
+        if modes is not None:
+            work.x[self.tape.z_at] = modes[row]
+            mo.set_rows(self.machine.eq, work)
+        return slopes, work
+
     def modes_of_rows(self) -> np.ndarray | None:
         """Modes and kept values at the start of each row; None where nothing switches."""
         Z, kind = len(self.tape.z_at), self.tape.kind
@@ -200,7 +221,7 @@ class Differentiated:
         if self.sides.shape[1]:
             s.parameters[len(self.parameters) :] = self.sides[row]
 
-    def _state(self, row: int) -> mo.State:
+    def state(self, row: int) -> mo.State:
         """The state at the end of a row."""
         state = mo.new_state(self.machine.eq.n, self.machine.eq.m)
         take_state(self.tape.end[row] if row >= 0 else self.tape.start[self.begun], state)
@@ -249,7 +270,7 @@ class Differentiated:
     def _forward(self, s: Slopes, work: mo.Work, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """Push all directions; point values and their directions (a row per direction)."""
         eq, tape, last = self.machine.eq, self.tape, len(self.tape.kind)
-        size = self.watched.point.size
+        size = self.first_kink
         values, slopes, at = np.zeros(size), np.zeros((len(s.dq), size)), 0
         crossings = self._crossings()
         history: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -260,17 +281,23 @@ class Differentiated:
             while at <= row:
                 self._on_sides(s, at)
                 at = push_rows(eq, work, s, tape, at, row + 1)
+                if at > row:
+                    break
                 if at in crossings:
                     crossings[at].push(s, work, history)
-                elif at <= row:
+                else:
                     self._jump(at, work).push(s)
-                at += at <= row
+                at += 1
             if row in rests:
                 history[row] = s.dq.copy(), s.dv.copy()
             if points:
-                if push_point(eq, work, s, self._state(row)) == 0:
+                if push_point(eq, work, s, self.state(row)) == 0:
                     self.fail(max(row, 0))
                 values[points], slopes[:, points] = s.point.outputs[points], s.dpoint[:, points]
+            if row in self._breaks and len(s.dq):
+                push_point(eq, work, s, self.state(row))
+                for passed in self._breaks[row]:
+                    s.dintegral[:] += np.outer(s.dpoint[:, self.first_kink + passed.kink], passed.weights)
         return values, slopes
 
     def values(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, list[float]]:
@@ -292,6 +319,7 @@ class Differentiated:
 
     def direct(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """A row of derivatives by the design parameters for each integral, and for each point value."""
+        self._breaks = breaks_of(self)
         s, work = self.slopes(len(self.by), 0)
         by = self.system.model.parameter_slopes(self.parameters, self.by)
         to_x, to_start = self.system.number_slopes(self.parameters)
@@ -305,6 +333,7 @@ class Differentiated:
 
     def adjoint(self, seeds: np.ndarray, point_seeds: np.ndarray, places: Sequence[Place]) -> np.ndarray:
         """Per row of weights of integrals and point values: the derivative of their sum by the design parameters."""
+        self._breaks = breaks_of(self)
         s, work = self.slopes(0, len(seeds))
         eq, tape, at = self.machine.eq, self.tape, len(self.tape.kind)
         s.seed[:] = seeds
@@ -326,11 +355,13 @@ class Differentiated:
             if row in pending:
                 s.qbar += pending[row][0]
                 s.vbar += pending[row][1]
-            if not points:
+            if not points and row not in self._breaks:
                 continue
             s.point_seed[:] = 0.0
             s.point_seed[:, points] = point_seeds[:, points]
-            if pull_point(eq, work, s, self._state(row)) == 0:
+            for passed in self._breaks.get(row, ()):
+                s.point_seed[:, self.first_kink + passed.kink] = seeds @ passed.weights
+            if pull_point(eq, work, s, self.state(row)) == 0:
                 self.fail(max(row, 0))
         start = self._start()
         dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
