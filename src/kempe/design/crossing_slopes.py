@@ -101,8 +101,8 @@ class CrossingSlopes:
             for f in range(len(s.qbar)):
                 found = _called(g, g.pull, np.concatenate([w, weight * s.seed[f]]), len(g.place))
                 np.add.at(bars[f], g.place, found)
-            s.xbar += bars[:, :X]
-            s.pbar += bars[:, X + 3 * n + self.eq.m + 1 :]
+            s.xbar[:] += bars[:, :X]
+            s.pbar[:] += bars[:, X + 3 * n + self.eq.m + 1 :]
             for order in range(3):
                 self._spread(t, order, bars[:, X + order * n : X + (order + 1) * n], pending)
 

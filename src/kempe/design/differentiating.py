@@ -353,8 +353,8 @@ class Differentiated:
                     else:
                         self._jump(at, work).pull(s)
             if row in pending:
-                s.qbar += pending[row][0]
-                s.vbar += pending[row][1]
+                s.qbar[:] += pending[row][0]
+                s.vbar[:] += pending[row][1]
             if not points and row not in self._breaks:
                 continue
             s.point_seed[:] = 0.0
