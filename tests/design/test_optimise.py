@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import kempe as kp
 from kempe.cli import app
 from kempe.design.evaluating import Evaluator
+from kempe.design.optimising import Simulated
 
 #: A mass on a spring and a damper, released at 1: in units of its own, x'' + 2 d x' + w^2 x = 0.
 MODEL = """\
@@ -98,6 +99,16 @@ def test_an_optimum_is_where_the_next_search_begins(buffer: kp.Mechanism) -> Non
     first = buffer.optimise(12.0, kp.integral("mass.x**2"), by=["damping"], max_iterations=1, steps=50)
     second = buffer.optimise(12.0, kp.integral("mass.x**2"), by=["damping"], parameters=first.parameters, steps=50)
     assert second.before == first.parameters and second.success
+
+
+def test_gradients_of_the_last_motion_are_those_of_a_new_one(buffer: kp.Mechanism) -> None:
+    functionals = [kp.integral("mass.x**2"), kp.maximum("-mass.vx")]
+    p = np.array([1.5, 8.0])
+    for gradient in ("direct", "adjoint"):
+        known = Simulated(buffer, 3.0, functionals, ["damping", "stiffness"], gradient=gradient)
+        known.values(p)
+        for ours, fresh in zip(known.gradients(p), Evaluator.gradients(known.twin(), p), strict=True):
+            assert np.array_equal(ours, fresh)
 
 
 def four_bar() -> kp.Mechanism:
