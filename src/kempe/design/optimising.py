@@ -18,6 +18,7 @@ from kempe.design.problem import DesignProblem
 from kempe.design.reading import read_functional, read_requirement
 from kempe.design.requirements import Requirement, as_requirement
 from kempe.design.solving import solve_design
+from kempe.elements import shown
 from kempe.errors import AccuracyWarning, KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
@@ -121,7 +122,7 @@ def optimise(
         str(objective),
         required,
         start={name: value for name, value in zip(model.parameters, values, strict=True) if name in chosen},
-        bounds={name: model.parameters[name].bounds for name in chosen} | dict(bounds or {}),
+        bounds=_bounds(model, chosen, bounds),
         scales=scales,
     )
     with warnings.catch_warnings():  # (of the motions on the way nobody wants to hear)
@@ -168,6 +169,13 @@ def _parameters(model: Model, by: Any) -> list[str]:
     if twice:
         raise ModelError(f"by: '{twice[0]}' is there twice")
     return names
+
+
+def _bounds(model: Model, chosen: Sequence[str], given: Any) -> dict[str, Any]:
+    """The bounds of the parameters, some of them replaced."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(f"bounds are given by parameter, as a mapping, not {shown(given)}")
+    return {name: model.parameters[name].bounds for name in chosen} | dict(given or {})
 
 
 def _by_name(functionals: Sequence[Functional]) -> list[Functional]:
