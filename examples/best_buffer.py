@@ -2,10 +2,10 @@
 The best buffer
 ===============
 
-A mass runs against a buffer, a spring and a damper. Which stiffness and damping bring it to rest with the least unrest,
-the integral of x^2, if the buffer may push with no more than 16 at the start? In closed form the integral is
-(c/k + 1/c)/2, least at c = sqrt(k), where it is 1/sqrt(k): so the limit holds it, k = 16, c = 4 and the unrest is 1/4; and
-its multiplier, by how much the unrest falls for each unit of force, is 1/(2 k^1.5). All four methods find it.
+A mass is let go on a spring and a damper. Which stiffness and damping bring it to rest with the least unrest, the
+integral of x^2, if the spring may pull with no more than 16 at the start? In closed form the integral is
+(c/k + 1/c)/2, least at c = sqrt(k), where it is 1/sqrt(k): so the limit holds it, k = 16, c = 4 and the unrest is 1/4.
+Its multiplier, by how much the unrest falls for each unit of force, is 1/(2 k^1.5). All four methods find it.
 """
 
 import kempe as kp

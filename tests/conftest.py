@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-for folder in ("analysis", "hostile"):
+for folder in ("analysis", "hostile", "references", "nonsmooth"):
     sys.path.insert(0, str(Path(__file__).parent / folder))
 
 # The same examples every time, so that a red run means a change; KEMPE_EXPLORE=1 draws new ones.

@@ -6,6 +6,7 @@ Places are world points of the start. Contacts and joints have the names under w
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -275,9 +276,10 @@ def _pushing(push: Push) -> Any:
 # --- Kempe ------------------------------------------------------------------------------------------------------------
 
 
-def mechanism(plan: Plan) -> kp.Mechanism:
-    """The mechanism of a plan as a user of Kempe would write it."""
+def mechanism(plan: Plan, vary: Callable[[kp.Mechanism, Plan], Plan] | None = None) -> kp.Mechanism:
+    """The mechanism of a plan as a user of Kempe would write it; ``vary`` may put design parameters into the plan."""
     m = kp.Mechanism(plan.family, gravity=plan.gravity)
+    plan = plan if vary is None else vary(m, plan)
     part: dict[str, Any] = {"ground": m.ground}
     for body in plan.bodies:
         part[body.name] = m.body(body.name, body.mass, body.inertia, at=body.at, angle=body.angle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from planar import HOLD, Law
@@ -28,12 +29,15 @@ from plans import (
 
 import kempe as kp
 
+Vary = Callable[[kp.Mechanism, Plan], Plan]
+
 
 class _Builder:
     """Adds one part or element after the other."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, vary: Vary | None = None) -> None:
         self.m = kp.Mechanism(plan.family, gravity=plan.gravity)
+        plan = plan if vary is None else vary(self.m, plan)
         self.known: dict[str, Any] = {"ground": self.m.ground}
         self.points = {part.name for part in plan.of(Point)}
         for part in plan.parts:
@@ -145,6 +149,6 @@ class _Builder:
         self.m.bump_stop(name, quantity, limit.limit, limit.stiffness, damping=limit.damping, side=limit.side)
 
 
-def mechanism(plan: Plan) -> kp.Mechanism:
-    """A plan as a mechanism of Kempe."""
-    return _Builder(plan).m
+def mechanism(plan: Plan, vary: Vary | None = None) -> kp.Mechanism:
+    """A plan as a mechanism of Kempe; ``vary`` may put design parameters of it into the plan."""
+    return _Builder(plan, vary).m

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kempe.benchmarks import accuracy, clearance, dynamics, kinematics, nonsmooth
+from kempe.benchmarks import accuracy, clearance, dynamics, kinematics, nonsmooth, sensitivity
 from kempe.benchmarks.record import Record
 from kempe.errors import ModelError
 
@@ -14,6 +14,7 @@ BENCHES: dict[str, Callable[[], Iterator[Record]]] = {
     accuracy.BENCH: accuracy.records,
     nonsmooth.BENCH: nonsmooth.records,
     clearance.BENCH: clearance.records,
+    sensitivity.BENCH: sensitivity.records,
 }
 #: Tables for the documentation, of benchmarks that have their own; the others are listed record by record.
 TABLES: dict[str, Callable[[], str]] = {accuracy.BENCH: accuracy.markdown}

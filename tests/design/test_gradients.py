@@ -1,0 +1,35 @@
+"""Gradients of motions by the direct and the adjoint method, on mechanisms of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from agreeing import EQUAL, STEPS, TRUE, differentiated, taylor
+from differences import scaled
+from gradient_references import DESIGNS, reference
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_direct_and_adjoint_and_differences_agree(name):
+    design, true = DESIGNS[name](), reference(name)
+    at = np.array([*design.parameters.values()])
+    values, direct = differentiated(design, "direct")
+    same, adjoint = differentiated(design, "adjoint")
+    np.testing.assert_array_equal(values, same)
+    np.testing.assert_allclose(values, true.values, rtol=TRUE)
+    assert scaled(direct - adjoint, true.gradients, at).max() <= EQUAL
+    assert scaled(direct - true.gradients, true.gradients, at).max() <= TRUE + true.off
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_taylor_is_of_order_two(name):
+    """What a linear prediction misses is a quarter at half the step."""
+    design = DESIGNS[name]()
+    values, gradient = differentiated(design, "adjoint")
+    along = np.random.default_rng(1).uniform(-1, 1, len(design.parameters))
+    missed = taylor(design, gradient, along)
+    noise = 1e-9 * np.maximum(np.abs(values), np.abs(gradient * [*design.parameters.values()]).max(axis=1))
+    for k in range(len(STEPS) - 1):
+        seen = missed[k + 1] > 10 * noise
+        orders = np.log2(missed[k][seen] / missed[k + 1][seen])
+        assert (np.abs(orders - 2.0) < 0.4).all(), (design.asked, missed)
