@@ -216,3 +216,21 @@ def test_mistakes_in_a_file_are_told_with_their_lines(here: Path) -> None:
         (16, "'final(mass.x)' has no limit"),
     ):
         assert f"wrong.kempe.yaml:{line}: {words}" in said, said
+
+
+def test_a_design_at_rest() -> None:
+    """The softest spring that a weight pulls out by no more than 0.1 has k = m g / 0.1."""
+    m = kp.Mechanism("scale", gravity=(0, -9.81))
+    k = m.parameter("stiffness", 300.0, bounds=(10, 1000))
+    pan = m.body("pan", mass=2.0, inertia=1.0, at=(0, -0.3))
+    m.translational("guide", m.ground, pan, axis=(0, 1), at=(0, 0))
+    m.spring("coil", m.ground, pan, stiffness=k, length=0.3)
+    drop = kp.final("-0.3 - pan.y", name="drop")
+    evaluator = kp.EquilibriumEvaluator(m, [1.0 * kp.final("stiffness + 0 * pan.y", name="k"), drop])
+    first, second = evaluator.names
+    problem = kp.DesignProblem(evaluator, first, [(second, None, 0.1)], start={"stiffness": 300.0})
+    for method in METHODS:
+        found = kp.solve_design(problem.twin(), method=method)
+        assert found.success, found.message
+        assert found.parameters["stiffness"] == pytest.approx(2 * 9.81 / 0.1, rel=1e-4)
+        assert found.active[0].multiplier == pytest.approx(2 * 9.81 / 0.1**2, rel=1e-3)

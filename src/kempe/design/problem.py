@@ -21,8 +21,8 @@ SHARE = 1e-3
 class Evaluator(Protocol):
     """What a design problem needs of a mechanism: functionals and their gradients at a design.
 
-    Both functions raise an error of Kempe's where a design cannot be assembled, locks or fails. An evaluator that may
-    not be used by two threads at once has a method ``twin()`` that gives another one.
+    Both functions raise an error of Kempe's where a design cannot be assembled, locks or fails. With a method
+    ``twin()``, which gives another one for another thread, searches from several starts go side by side.
     """
 
     names: list[str]

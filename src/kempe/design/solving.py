@@ -116,7 +116,7 @@ class Searches:
         for p in islice(designs, starts - 1):
             twin = self.problem.twin()  # (here, before threads ask for what they share)
             jobs.append(partial(self._other, twin, p, scales))
-        return self._side_by_side(jobs, workers)
+        return self._side_by_side(jobs, workers if hasattr(self.problem.evaluator, "twin") else 1)
 
     def _side_by_side(self, jobs: list[Callable[[], Found | Unstarted]], workers: int) -> list[Found | Unstarted]:
         """All searches on some threads; Ctrl-C, which meets this one alone, has each end with the best it has."""
