@@ -9,7 +9,7 @@ import pytest
 
 import kempe as kp
 from kempe.design.functionals import FUNCTIONALS, Functionals, as_functional, named
-from kempe.design.leaves import Excess, Integral
+from kempe.design.leaves import Excess
 from kempe.design.requirements import as_requirement
 from kempe.errors import ModelError
 from kempe.system import compiled
@@ -98,17 +98,18 @@ def test_violation_is_the_integral_of_the_square_beyond_a_bound() -> None:
     assert value(m, kp.violation("ball.vy", at_most=UP + 1e-9)) == 0.0
 
 
-def test_the_switch_of_a_violation_is_where_it_begins() -> None:
+def test_a_violation_has_two_sides() -> None:
     m = thrown()
     expressions = Expressions(compiled(m), {})
-    for leaf in (Excess("ball.vy", 2.0, below=False), Excess("ball.vy", 2.0, below=True)):
-        sign = -1.0 if leaf.below else 1.0
-        v = expressions.symbols.at("v", compiled(m).index("ball.y"))
-        both = ca.Function("f", [v], [leaf.switch(expressions), leaf.expression(expressions)])
-        for speed in (0.0, 2.0, 3.5):
-            eta, integrand = map(float, both(speed))
-            assert eta == sign * (speed - 2.0) and integrand == max(0.0, eta) ** 2
-    assert Integral("ball.vy").switch(expressions) is None
+    v, side = expressions.symbols.at("v", compiled(m).index("ball.y")), expressions.symbols.at("sides", 0)
+    leaf = Excess("ball.vy", 2.0, below=False)
+    both = ca.Function("f", [v, side], [leaf.expression(expressions), leaf.integrand(expressions), *expressions.sides])
+    for speed, on in ((0.0, 0), (2.0, 0), (2.0, 1), (3.5, 1)):
+        whole, part, eta = map(float, both(speed, on))
+        assert eta == speed - 2.0 and whole == part == max(0.0, eta) ** 2
+    below = Excess("ball.vy", 2.0, below=True)
+    below.integrand(expressions)
+    assert len(expressions.sides) == 2
 
 
 def test_a_smooth_maximum_comes_close_from_below() -> None:

@@ -101,13 +101,13 @@ def test_motions_and_efforts_have_the_derivatives_of_differences(name: str) -> N
 
 
 def test_reactions_have_the_derivatives_of_differences() -> None:
-    """Where they are unique: all of them without redundant constraints, sums of them with."""
+    """All of them without redundant constraints; with them sums, and the smallest where all rows are of one size."""
     for name, quantities in (
         ("slider_crank", ["B.force", "guide.moment", "A.force.x", "spring.force"]),
         ("quick_return", ["slot.force", "Q.force.y"]),
         ("own_joint", ["L.force", "motor.effort"]),
         ("rubbing", ["O.force", "motor.effort", "stop.force", "soft.force"]),
-        ("three_cranks", ["O0.force.y + O1.force.y + O2.force.y", "motor.effort"]),
+        ("three_cranks", ["O0.force.y + O1.force.y + O2.force.y", "motor.effort", "O1.force.x", "A2.force.y"]),
     ):
         m = DRIVEN[name]()
         sens = m.inverse_dynamics_sensitivity(TIMES, quantities)
@@ -123,6 +123,23 @@ def test_reactions_have_the_derivatives_of_differences() -> None:
             true, doubt = richardson(run, value, 0.02 * abs(value))
             found = np.column_stack([sens.derivative(n, p) for n in quantities])
             agree(found, true, doubt, np.abs(run(value)).max(axis=0) / value, f"{name} by {p}")
+
+
+def test_friction_counts_for_nothing_where_a_driven_joint_stands_still() -> None:
+    """At the end of its swing a joint may stick, but what is driven is not held by friction."""
+    m = kp.Mechanism("swing", gravity=(0, -9.81))
+    mu, A, M = m.parameter("mu", 0.2), m.parameter("A", 0.4), m.parameter("M", 2.0)
+    arm = m.body("arm", M, 0.1, at=(0.5, 0.0))
+    m.revolute("O", m.ground, arm, on_i=(0, 0), on_j=(-0.5, 0), friction=mu, radius=0.05)
+    m.driver("motor", arm.angle, lambda t: A * kp.cos(3.0 * t))
+    sens = m.inverse_dynamics_sensitivity([0.0, 0.3], ["motor.effort", "O.force"])
+    assert sens.derivative("motor.effort", "mu")[0] == 0.0 and sens.derivative("motor.effort", "mu")[1] != 0.0
+    angle, alpha = 0.4, -9 * 0.4
+    exact = (0.1 + 0.25 * 2.0) * alpha + 2.0 * 9.81 * 0.5 * np.cos(angle)
+    by_A = (0.1 + 0.25 * 2.0) * -9.0 - 2.0 * 9.81 * 0.5 * np.sin(angle)
+    assert sens.values["motor.effort"][0] == pytest.approx(exact)
+    assert sens.derivative("motor.effort", "A")[0] == pytest.approx(by_A)
+    assert sens.derivative("motor.effort", "M")[0] == pytest.approx(0.25 * alpha + 9.81 * 0.5 * np.cos(angle))
 
 
 # --- what it says ---------------------------------------------------------------------------------------------------

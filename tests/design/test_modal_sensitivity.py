@@ -87,6 +87,23 @@ def test_the_frequency_of_a_sliding_equilibrium_counts_how_it_slides() -> None:
     assert sens.gradient("mode0.frequency") == pytest.approx(squared / (2 * omega), rel=1e-10)
 
 
+@pytest.mark.parametrize("stiff", [1e2, 1e5, 1e8])
+def test_a_soft_mode_beside_a_very_stiff_one(stiff: float) -> None:
+    """Two masses on a soft spring, tied by a stiff one: 2 x^2 - (2 k + 3 K) x + k K = 0 for x = omega^2."""
+    m = kp.Mechanism("tied masses")
+    k, K = m.parameter("k", 3.0), m.parameter("K", stiff)
+    one, two = m.body("one", 1.0, 1.0, at=(1, 0)), m.body("two", 2.0, 1.0, at=(2, 0))
+    for name, body in (("first", one), ("second", two)):
+        m.translational(name, m.ground, body, axis=(1, 0))
+    m.spring("soft", m.ground.on((0, 0)), one, stiffness=k, length=1.0)
+    m.spring("tie", one, two, stiffness=K, length=1.0)
+    sens = m.modal_sensitivity("mode0.frequency")
+    b = 6.0 + 3 * stiff
+    x = 6.0 * stiff / (b + np.sqrt(b * b - 24.0 * stiff))
+    slope = np.array([2 * x - stiff, 3 * x - 3.0]) / (4 * x - b)  # by k and K
+    assert sens.gradient("mode0.frequency") == pytest.approx(slope / (2 * np.sqrt(x)), rel=1e-15 * stiff + 1e-10)
+
+
 def test_expressions_of_frequencies_and_parameters() -> None:
     m = chain_of_masses(2)
     sens = m.modal_sensitivity(

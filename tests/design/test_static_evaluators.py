@@ -126,6 +126,21 @@ def test_an_arm_is_made_to_rest_where_it_should() -> None:
     assert m.equilibrium(parameters={"k": found.x[0]})["b.angle"] == pytest.approx(0.3, abs=1e-12)
 
 
+def test_a_problem_of_synthesis_is_solved_by_every_start() -> None:
+    """The stroke of a slider-crank is 2 r: to be 0.3 with the least acceleration, the rod in its bounds."""
+    m = DRIVEN["slider_crank"]()
+    turn = 2 * np.pi / 3.0
+    stroke = kp.maximum("slider.x", name="far") - kp.minimum("slider.x", name="near")
+    given = {"stroke": stroke, "push": kp.rms("slider.ax")}
+    evaluator = kp.KinematicEvaluator(m, turn, given, ["r", "L"], steps=60, parameters={"e": 0.0, "w": 3.0})
+    bounds = {"r": (0.05, 0.25), "L": (0.3, 0.8)}
+    problem = kp.DesignProblem(evaluator, "push", [("stroke", 0.3, 0.3)], start={"r": 0.1, "L": 0.4}, bounds=bounds)
+    best = kp.solve_design(problem, starts=3, workers=2)
+    assert best.success
+    assert best.parameters["r"] == pytest.approx(0.15, rel=1e-4)
+    assert best.parameters["L"] == pytest.approx(0.8, rel=1e-5)  # the longer the rod, the gentler the motion
+
+
 # --- what is said ---------------------------------------------------------------------------------------------------
 
 

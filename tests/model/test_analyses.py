@@ -76,6 +76,20 @@ ENTRIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "agreement": positive,
         },
     ),
+    "optimise": (
+        {"times": times, "minimise": word},
+        {
+            **{key: MOTION[key] for key in ("steps", "tolerance", "step", "max_step", "start", "velocities")},
+            **dict.fromkeys(("subject_to", "by"), words),
+            **dict.fromkeys(("method", "formulation"), word),
+            **dict.fromkeys(("starts", "max_iterations", "workers"), count),
+            "bounds": st.dictionaries(word, st.tuples(number, number), max_size=2),
+            "scales": numbers_by_name,
+            "accuracy": positive,
+            "seed": st.integers(-5, 5),
+            "gradient": st.sampled_from(["auto", "adjoint", "direct"]),
+        },
+    ),
     "resume": ({"checkpoint": word.filter(lambda w: "/" not in w and w not in (".", ".."))}, {}),
 }
 

@@ -2,6 +2,7 @@
 
 import sys
 import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import pytest
 import kempe as kp
 from kempe.elements.readings import looked_up
 from kempe.errors import ModelError
+from kempe.model.expressions import parse
 from kempe.results import Result
 from kempe.solvers.gauge import Gauge
 from kempe.system import compiled, expressing
-from kempe.system.expressing import ADDED_UP, Expressions, gauge, with_lengths
+from kempe.system.expressing import ADDED_UP, Expressions, gauge
+from kempe.system.walking import split, with_lengths
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "elements"))
 
@@ -297,6 +300,68 @@ def test_hypot_has_derivatives_at_zero() -> None:
     for at in np.random.default_rng(0).normal(size=(20, 2)):
         before, after, nothing = (float(e) for e in both(*at))
         assert abs(before - after) <= 1e-14 * (1 + abs(before)) and nothing == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("abs(u - 0.3)", [0.3]),
+        ("max(u, 0.2) + min(u, 0.7)", [0.2, 0.7]),
+        ("sign(u - 0.1) * 2 + u", [0.1]),
+        ("1 + u if u < 0.4 and not u > 0.2 else u", [0.4, 0.2]),
+        ("if_else(u <= 0.5, 1 - u, u**2)", [0.5]),
+        ("sin(u)**2 + hypot(u, 1) * u", []),
+        ("abs(abs(u - 0.5) - 0.2)", [0.5, 0.3, 0.7]),
+        ("max(abs(u - 0.5), 0.1)**2", [0.5, 0.4, 0.6]),
+    ],
+)
+def test_kinks_are_taken_apart(text: str, at: list[float]) -> None:
+    """With its sides told an expression is what it was, and smooth: beyond a kink it goes on as it was before."""
+    u, sides = ca.SX.sym("u"), ca.SX.sym("side", 5)
+    kinks: list[ca.SX] = []
+
+    def side(kink: ca.SX) -> ca.SX:
+        kinks.append(kink)
+        return sides[len(kinks) - 1]
+
+    given = parse(text, {"u": u})
+    parted = split(given, side)
+    whole, part = ca.Function("f", [u], [given]), ca.Function("f", [u, sides], [parted])
+    seen = ca.Function("f", [u], [ca.vertcat(ca.SX(0, 1), *kinks)])
+
+    def told(place: float) -> np.ndarray:
+        return np.append(np.array(seen(place)).ravel() > 0, np.zeros(5))[:5].astype(float)
+
+    edges = [0.0, *sorted(at), 1.0]
+    for low, high in pairwise(edges):
+        inside = np.linspace(low, high, 9)[1:-1]
+        assert all((told(place) == told(inside[0])).all() for place in inside)
+        for place in inside:
+            assert abs(float(whole(place)) - float(part(place, told(place)))) <= 1e-15
+        samples = [float(part(place, told(inside[0]))) for place in np.linspace(low - 0.1, high + 0.1, 30)]
+        assert np.isfinite(samples).all() and np.abs(np.diff(samples, 4)).max() < 1e-3  # no kink on the way
+
+
+def test_sides_of_measures_are_those_of_what_they_are_made_of() -> None:
+    m = machine()
+    m.measure("size", "abs(block.vx) + abs(k)")
+    m.measure("more", "max(size, 2 * t) + O.force")
+    expressions = Expressions(compiled(m), m.measures)
+    smooth = expressions.sided("3 * more + size", "it")
+    assert len(expressions.sides) == 2  # block.vx once, size - 2 t; a parameter does not change on the way
+    plain, first = expressions.of("3 * more + size", "it"), expressions.symbols.first
+    watched = gauge([plain, *expressions.sides], expressions.symbols)
+    both = gauge([smooth], expressions.symbols)
+    found = m.simulate(np.linspace(0.0, 0.8, 9))
+    for X in instants(found):
+        value, *kinks = values(watched, X)
+        Y = np.concatenate([X, np.array(kinks) > 0])
+        assert abs(values(both, Y)[0] - value) <= 1e-13 * abs(value)
+    assert first["sides"] == expressions.symbols.size
+    before = len(expressions.sides)
+    for same in ("O.force", m["block"].x, "k", 3.0):
+        assert ca.is_equal(expressions.sided(same, "it"), expressions.of(same, "it"), 100)
+    assert len(expressions.sides) == before
 
 
 def test_names_of_any_letters() -> None:

@@ -197,6 +197,37 @@ def horizon(
 
 
 @app.command()
+def optimise(
+    file: File,
+    minimise: Annotated[str | None, typer.Option(help='What is made small, as in "maximum(B.force)".')] = None,
+    subject_to: Annotated[
+        list[str] | None, typer.Option(help='A requirement, as in "final(crank.omega) <= 0.3".')
+    ] = None,
+    by: Annotated[list[str] | None, typer.Option(help="A parameter to choose (default: those with bounds).")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="The optimiser: slsqp, trust-constr, ipopt or steepest-descent.")
+    ] = None,
+    starts: Annotated[int | None, typer.Option(min=1, help="How many designs the search begins at.")] = None,
+    seed: Annotated[int | None, typer.Option(help="What the other starts are drawn by.")] = None,
+    max_iterations: Annotated[int | None, typer.Option(min=1, help="The most iterations of a search.")] = None,
+    accuracy: Annotated[float | None, typer.Option(help="How closely requirements and conditions are met.")] = None,
+    end: End = None, steps: Steps = None, sets: Set = None, velocities: Velocities = None,
+    formulation: Annotated[str | None, typer.Option(help="The method that computes motions.")] = None,
+    tolerance: Tolerance = None, step: Step = None, max_step: MaxStep = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="How many cores are used (default: all).")] = None,
+    out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
+) -> None:  # fmt: skip
+    """Find the design whose motion has the least value of a functional and meets the requirements."""
+    with explained():
+        changes: dict[str, Any] = {"minimise": minimise, "subject_to": subject_to or None, "by": by or None}
+        changes |= {"method": method, "starts": starts, "seed": seed, "max_iterations": max_iterations}
+        changes |= {"accuracy": accuracy, "formulation": formulation, "workers": workers, **_times(end, steps)}
+        changes |= {"tolerance": tolerance, "step": step, "max_step": max_step}
+        changes["velocities"] = _numbers(velocities, "--velocity")
+        _run_one(file, "optimise", changes, sets, out, as_json, quiet, allow)
+
+
+@app.command()
 def resume(
     file: File,
     checkpoint: Annotated[Path, typer.Argument(help="The checkpoint that a simulation left.")],

@@ -28,6 +28,10 @@ def asked_parameters(model: Model, by: Any = None) -> list[str]:
     if wrong:
         raise ModelError(f"by= names design parameters, which {shown(wrong[0])} is not")
     model.check_parameters(names)
+    known = {name: p.element_hash() for name, p in model.parameters.items()}
+    strange = [p.label for p in given if isinstance(p, Parameter) and p.element_hash() != known[p.label]]
+    if strange:
+        raise ModelError(f"parameter '{strange[0]}' belongs to another model, not to '{model.name}'")
     for name in names:
         if model.parameters[name].formula is not None:
             raise ModelError(f"parameter '{name}' {model.parameters[name].follows}")

@@ -21,6 +21,7 @@ from kempe.results import Result
 from kempe.simulation.machine import Machine
 from kempe.simulation.running import Record, finished, go
 from kempe.simulation.task import Task
+from kempe.simulation.velocities import Velocities
 from kempe.solvers import motion as mo
 from kempe.solvers import newmark as nm
 from kempe.solvers.gauge import Gauge
@@ -38,6 +39,10 @@ AT_JUMPS = ("velocity", "inertia", "jumps", "touch")
 
 #: Quadratures of a step may differ by so many tolerances, in sizes of the integral.
 DOUBT = 1.0
+#: At a kink of a force derivatives are taken this share of the run beside it.
+LEANING = 1e-10
+#: Instants are the same within this share of a run.
+SAME = 1e-10
 #: Room for so many times at which steps have to end.
 STOPS = 64
 
@@ -53,12 +58,19 @@ class Watched:
 class Differentiated:
     """A model's run on tape, differentiated by design parameters."""
 
-    def __init__(self, system: System, task: Task, watched: Watched, by: Sequence[str]) -> None:
+    def __init__(
+        self, system: System, task: Task, watched: Watched, by: Sequence[str], velocities: Velocities | None = None
+    ) -> None:
         self.system, self.watched, self.by = system, watched, list(by)
+        self.velocities = Velocities(system, None) if velocities is None else velocities
         self._task = task
         self.machine = self._machine(STOPS)
         self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
         self._blocks: list[dict[str, np.ndarray]] = []
+        #: Per row of the tape: the sides of kinks, which integrands see behind the parameters.
+        self.sides = np.zeros((0, 0))
+        #: Times at which forces have kinks, and steps end.
+        self.kinks: list[float] = []
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
@@ -68,7 +80,10 @@ class Differentiated:
     def _stop_at(self, times: Sequence[float]) -> None:
         """Let steps end at times."""
         first, last = self._task.begun, float(self._task.grid[-1])
-        stops = sorted({t for t in times if first < t < last})
+        least, stops = SAME * (last - first), list[float]()
+        for t in sorted(times):
+            if (stops[-1] if stops else first) + least < t < last - least:
+                stops.append(t)
         if len(stops) > len(self.machine.course.tape.stops) - 1:
             self.machine = self._machine(2 * len(stops))
         self.machine.course.tape.stops[:] = np.inf
@@ -76,13 +91,16 @@ class Differentiated:
 
     def ends_at(self, times: Sequence[float]) -> bool:
         """Whether some step ends at each of these times."""
-        return bool(np.isin(times, self.tape.t[:, 1]).all())
+        ends = self.tape.t[:, 1]
+        within = SAME * (ends[-1] - self._task.begun)
+        return all(np.abs(ends - t).min() <= within for t in times)
 
     def run(self, parameters: np.ndarray, stops: Sequence[float] = ()) -> Result:
         """Simulate at parameter values, onto tape, with steps that end at some times; raises where that fails."""
         self._stop_at(stops)
         machine, record = self.machine, Record()
         self._blocks = []
+        machine.task.velocities.update(self.velocities.at(parameters))
         machine.begin(parameters)
         self.x, self.sweeps = machine.wk.x.copy(), max(2, machine.course.refinements)
         self._harvest()
@@ -95,6 +113,7 @@ class Differentiated:
             raise ConvergenceError(found.message, found)
         self.parameters = parameters
         self.tape = self._whole()
+        self.sides, self.kinks = np.zeros((len(self.tape.kind), 0)), []
         return found
 
     def _harvest(self) -> None:
@@ -125,10 +144,12 @@ class Differentiated:
             {name: self.directions[name] for name in DIRECTIONS},
             w.integrand,
             w.point if point is None else point,
-            self.parameters,
+            np.append(self.parameters, np.zeros(self.sides.shape[1])),
             directions,
             weights,
             self.sweeps,
+            np.array(self.kinks),
+            LEANING * self._task.span,
             doubts,
         )
         memory = machine.integrator.memory
@@ -155,7 +176,7 @@ class Differentiated:
         return found
 
     def _points(self, places: Sequence[Place]) -> dict[int, list[int]]:
-        """Per row of the tape: the point values that belong to its end (row -1: to the start)."""
+        """Per row of the tape: the point values that belong to its end (row -1: to the start); at kinks, none."""
         kind, ends = self.tape.kind, self.tape.t[:, 1]
         found: dict[int, list[int]] = {}
         for k, place in enumerate(places):
@@ -169,7 +190,14 @@ class Differentiated:
                 rows = np.flatnonzero(kind == (INSTANT if place.side == "before" else SETTLED))
                 row = int(rows[np.argmin(np.abs(ends[rows] - place.t))])
             found.setdefault(row, []).append(k)
+        for row in np.flatnonzero((self.sides[:-1] != self.sides[1:]).any(axis=1)).tolist():
+            found.setdefault(row, [])
         return dict(sorted(found.items()))
+
+    def _on_sides(self, s: Slopes, row: int) -> None:
+        """Let integrands know on which side of kinks a row is."""
+        if self.sides.shape[1]:
+            s.parameters[len(self.parameters) :] = self.sides[row]
 
     def _state(self, row: int) -> mo.State:
         """The state at the end of a row."""
@@ -219,6 +247,7 @@ class Differentiated:
         values, slopes, at = np.zeros(size), np.zeros((len(s.dq), size)), 0
         for row, points in [*self._points(places).items(), (last - 1, [])]:
             while at <= row:
+                self._on_sides(s, at)
                 at = push_rows(eq, work, s, tape, at, row + 1)
                 if at <= row:
                     self._jump(at, work).push(s)
@@ -251,10 +280,11 @@ class Differentiated:
         s, work = self.slopes(len(self.by), 0)
         by = self.system.model.parameter_slopes(self.parameters, self.by)
         to_x, to_start = self.system.number_slopes(self.parameters)
-        s.dx[:], s.dp[:] = (to_x @ by).T, by.T
+        s.dx[:], s.dp[:, : len(by)] = (to_x @ by).T, by.T
         start = self._start()
         drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((len(self.by), self.machine.eq.n))
-        s.dq[:], s.dv[:] = start.push(s.dx, drawn, np.zeros_like(drawn), start.size_slopes() @ by)
+        given = (self.velocities.slopes(self.parameters) @ by).T
+        s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes() @ by)
         _, slopes = self._forward(s, work, places)
         return s.dintegral.T.copy(), slopes.T.copy()
 
@@ -266,6 +296,7 @@ class Differentiated:
         self._last_modes(work)
         for row, points in [*reversed(self._points(places).items()), (-1, [])]:
             while at > row + 1:
+                self._on_sides(s, at - 1)
                 at = pull_rows(eq, work, s, tape, row + 1, at) + 1
                 if at > row + 1:
                     at -= 1
@@ -277,9 +308,10 @@ class Differentiated:
             if pull_point(eq, work, s, self._state(row)) == 0:
                 self.fail(max(row, 0))
         start = self._start()
-        dbar, _, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
+        dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
         to_x, to_start = self.system.number_slopes(self.parameters)
-        total = s.pbar + s.xbar @ to_x + np.outer(sizebar, start.size_slopes())
+        total = s.pbar[:, : len(self.parameters)] + s.xbar @ to_x + np.outer(sizebar, start.size_slopes())
+        total += given @ self.velocities.slopes(self.parameters)
         if self.machine.task.start is None:
             total += dbar @ to_start
         return total @ self.system.model.parameter_slopes(self.parameters, self.by)

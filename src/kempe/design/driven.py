@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from kempe.analysis.mobility import constraint_rank
-from kempe.analysis.tangents import State, explicit
+from kempe.analysis.tangents import State
 from kempe.design.chain import Chain
 from kempe.design.leaning import Leaning
 from kempe.errors import ModelError
@@ -94,28 +95,34 @@ class _Solved:
         system = posed.system
         rows, columns, values = system.jacobian(posed.x, q, t)
         scaled = values * posed.scale[columns] / posed.row_scale[rows]
-        self.sparse = csc_matrix((scaled, (rows, columns)), shape=(system.m, system.n))
+        self.J: Any = csc_matrix((scaled, (rows, columns)), shape=(system.m, system.n))
         self.large = system.n > DENSE and system.m == system.n
         if self.large:
-            self.lu = splu(self.sparse)
+            try:
+                self.lu = splu(self.J)
+            except RuntimeError:
+                raise self._singular() from None
             return
-        J = self.sparse.toarray()
-        rank, _, (U, s, Vt) = constraint_rank(J, np.ones(system.n), np.ones(system.m))
+        self.J = self.J.toarray()
+        rank, _, (U, s, Vt) = constraint_rank(self.J, np.ones(system.n), np.ones(system.m))
         if rank < system.n:
-            raise ModelError(
-                f"'{posed.model.name}' is in a singular position at t = {t:.10g}, where its motion has no derivatives "
-                "by parameters; leave this time out"
-            )
+            raise self._singular()
         self.inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
+
+    def _singular(self) -> ModelError:
+        return ModelError(
+            f"'{self.posed.model.name}' is in a singular position at t = {self.t:.10g}, where its motion has no "
+            "derivatives by parameters; leave this time out"
+        )
 
     def __call__(self, change: np.ndarray, parts: np.ndarray | float = 0.0) -> np.ndarray:
         """The change of the coordinates; ``parts`` is how large the parts may be that a change is the sum of."""
         posed = self.posed
         scaled = change / posed.row_scale
         found = self._solved(scaled)
-        left = scaled - (self.sparse @ found.T).T
+        left = scaled - (self.J @ found.T).T
         found = found + self._solved(left)
-        left = np.abs(scaled - (self.sparse @ found.T).T)
+        left = np.abs(scaled - (self.J @ found.T).T)
         limit = LEFT * (np.abs(scaled).max(axis=1, initial=0.0) + np.abs(found).max(axis=1, initial=0.0) + parts)
         beyond = left.max(axis=1, initial=0.0) > limit
         if beyond.any():
@@ -147,14 +154,17 @@ def _settled(posed: Posed, chain: Chain, at: State, a: np.ndarray, lam: np.ndarr
 
 
 def _multipliers(posed: Posed, here: Leaning, at: State, lam: np.ndarray) -> np.ndarray:
-    """How the multipliers change: G lambda_p = -df, with G = f_lambda."""
-    found = explicit(posed, at, lam)
-    units = posed.scale[:, None] / posed.row_scale
-    G = (found.J.T - found.felt).toarray() * units
+    """How the multipliers change: G lambda_p = -df, with G = f_lambda = Phi_q^T - Q_lambda."""
+    system, d, n, m = posed.system, posed.system.dynamics, posed.system.n, posed.system.m
+    values = system.evaluate(d.explicit, here.x.copy(), at.q, at.t, at.v, lam)[n + 3 * m + len(d.block_rows) :]
+    steep = len(d.jacobian_rows)
+    places, right = (d.right, values[steep:-1]) if d.loaded else ((d.jacobian_columns, d.jacobian_rows), values[:steep])
+    units = posed.scale[places[0]] / posed.row_scale[places[1]]
+    G = csc_matrix((right * units, places), shape=(n, m))
     wanted = -here.balance() * posed.scale
-    if posed.system.n > DENSE and posed.system.m == posed.system.n:
-        return splu(csc_matrix(G)).solve(wanted.T).T / posed.row_scale
-    return smallest(posed, here, G, lam * posed.row_scale, wanted, posed.scale) / posed.row_scale
+    if n > DENSE and m == n:
+        return splu(G).solve(wanted.T).T / posed.row_scale
+    return smallest(posed, here, G.toarray(), lam * posed.row_scale, wanted, posed.scale) / posed.row_scale
 
 
 def smallest(

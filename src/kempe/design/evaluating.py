@@ -18,13 +18,14 @@ from kempe.model import Model
 from kempe.results import Result
 from kempe.simulation.methods import given_options
 from kempe.simulation.task import new_task
+from kempe.simulation.velocities import Velocities
 from kempe.system import compiled
 from kempe.system.expressing import Expressions, gauge
 
 #: The methods whose steps can be differentiated.
 METHODS = ("auto", "projection", "alpha", "radau")
 #: So often a run is repeated until steps end where they have to; so near, as a share of the run, is there.
-ROUNDS, NEAR = 8, 1e-10
+ROUNDS, NEAR = 8, 1e-11
 
 Gradient = Literal["auto", "adjoint", "direct"]
 
@@ -51,7 +52,7 @@ class Evaluator:
         step: float | None = None,
         max_step: float | None = None,
         start: Any = None,
-        velocities: Mapping[str, float] | None = None,
+        velocities: Mapping[str, Any] | None = None,
         radius: float | None = None,
     ) -> None:
         if method not in METHODS:
@@ -64,6 +65,7 @@ class Evaluator:
         self.parameters = self._chosen(by)
         self.functionals = Functionals(named(functionals), self.system.parameters)
         self.names = self.functionals.names
+        self.velocities = Velocities(self.system, velocities)
         task = new_task(
             times,
             method=method,
@@ -72,12 +74,12 @@ class Evaluator:
             step=step,
             max_step=max_step,
             start=start,
-            velocities=velocities,
+            velocities=self.velocities.at(self.base),
             audit=False,
             options=given_options(radius=radius),
         )
         self._watch(task)
-        self.run = Differentiated(self.system, task, self._watched, self.parameters)
+        self.run = Differentiated(self.system, task, self._watched, self.parameters, self.velocities)
         #: The last run.
         self.result: Result | None = None
         #: How the last gradient was found.
@@ -104,14 +106,16 @@ class Evaluator:
         self._integrals = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Integral)]
         self._points = [k for k, leaf in enumerate(leaves) if not isinstance(leaf, Integral)]
         self._extremes = [k for k in self._points if isinstance(leaves[k], Extreme)]
-        made = {k: leaf.expression(expressions) for k, leaf in enumerate(leaves)}
-        kinks = [s for s in (leaf.switch(expressions) for leaf in leaves) if s is not None]
-        kinks += expressions.kinks()
+        made = {
+            k: leaf.integrand(expressions) if isinstance(leaf, Integral) else leaf.expression(expressions)
+            for k, leaf in enumerate(leaves)
+        }
+        kinks = [*expressions.sides, *expressions.kinks()]
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
         self._watched = Watched(gauge(integrand, expressions.symbols), gauge(point, expressions.symbols))
         seen = [made[k] for k in self._extremes]
         largest = [leaves[k].largest for k in self._extremes]  # type: ignore[attr-defined]
-        self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks))
+        self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks), len(expressions.sides))
         self.first, self.last = first, last = task.begun, float(task.grid[-1])
         self._fixed: dict[int, Place] = {}
         for k in self._points:
@@ -146,17 +150,20 @@ class Evaluator:
         finer: list[float] = []
         for _ in range(ROUNDS):
             self.result = self.run.run(vector, [*stops, *finer])
-            extremes, kinks = self._places.look(self.run) if self._places.any else ([], [])
-            wanted = [*kinks, *(place.t for place in extremes if place.side == "within")]
+            extremes, kinks, bent = self._places.look(self.run) if self._places.any else ([], [], [])
+            wanted = [*kinks, *bent, *(place.t for place in extremes if place.side == "within")]
             if any(all(abs(t - stop) > near for stop in stops) for t in wanted):
                 stops = [*fixed, *wanted]
                 continue
+            self.run.sides = self._places.sides(self.run)
+            self.run.kinks = [_nearest(t, stops) for t in bent]
             places = self._all_places([_snapped(place, stops) for place in extremes])
             integrals, points, more = self.run.values(places)
             if not more:
                 break
             finer += more
         else:
+            self.run.sides = self._places.sides(self.run)
             places = self._all_places([_snapped(place, stops) for place in extremes])
             if not self.run.ends_at([place.t for place in places if place.side == "within"]):
                 words = "where the motion is extreme, or a force has a kink, cannot be told: it moves with every look"
@@ -218,4 +225,9 @@ def _snapped(place: Place, stops: Sequence[float]) -> Place:
     """A place within, at the end of the step that it is next to."""
     if place.side != "within":
         return place
-    return replace(place, t=min(stops, key=lambda t: abs(t - place.t)))
+    return replace(place, t=_nearest(place.t, stops))
+
+
+def _nearest(t: float, stops: Sequence[float]) -> float:
+    """The stop next to a time."""
+    return min(stops, key=lambda stop: abs(stop - t))

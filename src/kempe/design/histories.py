@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from kempe.calling import explained_methods, suggestion
 from kempe.disk import as_path, replacing
 from kempe.errors import ModelError
-from kempe.results import Result
+from kempe.results import VIEWS, Result
 
 if TYPE_CHECKING:
     import xarray
@@ -68,6 +68,19 @@ class SensitivityHistory:
         return xarray.Dataset(
             {name: self[name] for name in self.names}, attrs={"model": self.result.provenance["model"]}
         )
+
+    def with_motion(self) -> Result:
+        """The motion with all derivatives among its histories ("slider.x by L"): for plots, reports and files."""
+        more = {f"{n} by {p}": self.derivative(n, p) for n in self.names for p in self.parameters}
+        return replace(self.result, series={**self.result.series, **more})
+
+    def plot(
+        self, names: Sequence[str] | str | None = None, *, title: str = "", size: tuple[float, float] | None = None
+    ) -> Any:
+        """The derivatives of some quantities, or of all, over time, each by every parameter in axes of its own."""
+        wanted = self.names if names is None else [names] if isinstance(names, str) else list(names)
+        histories = [f"{n} by {p}" for n in wanted for p in self.parameters if len(self._of(n))]
+        return VIEWS["plot"](self.with_motion(), histories, title=title, size=size)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a column for each quantity and one for each of its derivatives, every digit kept."""

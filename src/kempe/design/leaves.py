@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Literal
 
 import casadi as ca
@@ -15,6 +15,8 @@ from kempe.model.expressions import write
 from kempe.model.measures import Definition
 from kempe.system.expressing import Expressions
 
+#: How a quantity is read as an expression: ``Expressions.of`` or ``Expressions.sided``.
+Read = Callable[[Any, str], ca.SX]
 #: An instant of a run: its start, its end, or a time within it.
 Instant = Literal["start", "end"] | float
 
@@ -31,19 +33,16 @@ class Leaf:
         self.text = f"{what} {said(self.quantity)}"
 
     def expression(self, expressions: Expressions) -> ca.SX:
-        """The quantity at an instant: what is integrated, taken or watched."""
-        return self._quantity(expressions)
-
-    def switch(self, expressions: Expressions) -> ca.SX | None:
-        """What passes through zero where the expression is not smooth; None where it has no such place of its own."""
-        return None
+        """What is integrated, taken or watched, at an instant."""
+        return self.of(expressions.of)
 
     def key(self) -> Hashable:
         """Equal for leaves that are the same number."""
         return (type(self), *(_identity(value) for name, value in vars(self).items() if name != "text"))
 
-    def _quantity(self, expressions: Expressions) -> ca.SX:
-        return expressions.of(self.quantity, self.text)
+    def of(self, read: Read) -> ca.SX:
+        """The same, where quantities are read in some way."""
+        return read(self.quantity, self.text)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.text!r})"
@@ -57,13 +56,17 @@ class Integral(Leaf):
     def __init__(self, quantity: Any, what: str = "integral of") -> None:
         super().__init__(quantity, what)
 
+    def integrand(self, expressions: Expressions) -> ca.SX:
+        """What is integrated, smooth, with the sides of its kinks as symbols; no step may go across a kink."""
+        return self.of(expressions.sided)
+
 
 class SquareIntegral(Integral):
     """The integral of the square of a quantity."""
 
-    def expression(self, expressions: Expressions) -> ca.SX:
+    def of(self, read: Read) -> ca.SX:
         """The square."""
-        return self._quantity(expressions) ** 2
+        return super().of(read) ** 2
 
 
 class Excess(Integral):
@@ -78,14 +81,19 @@ class Excess(Integral):
         self.below = below
         self.text += f" {'>=' if below else '<='} {said(self.limit)}"
 
-    def expression(self, expressions: Expressions) -> ca.SX:
-        """<eta>: the square of what is above zero."""
-        return ca.fmax(self.switch(expressions), 0.0) ** 2
+    def eta(self, read: Read) -> ca.SX:
+        """What is above zero beyond the limit."""
+        by = read(self.quantity, self.text) - read(self.limit, f"the limit in the {self.text}")
+        return -by if self.below else by
 
-    def switch(self, expressions: Expressions) -> ca.SX:
-        """Eta, which is above zero beyond the limit."""
-        beyond = self._quantity(expressions) - expressions.of(self.limit, f"the limit in the {self.text}")
-        return -beyond if self.below else beyond
+    def of(self, read: Read) -> ca.SX:
+        """<eta>: the square of what is above zero."""
+        return ca.fmax(self.eta(read), 0.0) ** 2
+
+    def integrand(self, expressions: Expressions) -> ca.SX:
+        """The square on one side, nothing on the other."""
+        side = expressions.side(self.eta(expressions.of))
+        return self.of(expressions.sided) if side is None else side * self.eta(expressions.sided) ** 2
 
 
 class Exponential(Integral):
@@ -95,9 +103,9 @@ class Exponential(Integral):
         super().__init__(quantity, "smooth maximum of")
         self.sharpness, self.around = sharpness, around
 
-    def expression(self, expressions: Expressions) -> ca.SX:
+    def of(self, read: Read) -> ca.SX:
         """The exponential."""
-        return ca.exp(self.sharpness * (self._quantity(expressions) - self.around))
+        return ca.exp(self.sharpness * (super().of(read) - self.around))
 
 
 class Point(Leaf):

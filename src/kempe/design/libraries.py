@@ -86,7 +86,8 @@ def slsqp(program: Program, most: int, accuracy: float) -> tuple[np.ndarray, str
         return guard.slopes(z)
 
     rows = []
-    for kind, which, sign in (("eq", equal, 1.0), ("ineq", ~equal, -1.0)):
+    flat = equal & ~guard.good.dc.any(axis=1)  # (as an equation of no slope one would be singular; as two limits, not)
+    for kind, which, sign in (("eq", equal & ~flat, 1.0), ("ineq", ~equal | flat, -1.0), ("ineq", flat, 1.0)):
         if which.any():
             value = _picked(lambda z: guard.values(z)[1], which, sign)
             slope = _picked(lambda z: slopes(z).dc, which, sign)

@@ -16,7 +16,7 @@ from kempe.design.account import Sensitivity
 from kempe.design.chain import Chain, asked_parameters
 from kempe.design.resting import Rest, rest
 from kempe.design.static_account import static_account
-from kempe.design.vibrating import EQUAL, Vibration, damped, pencil, undamped
+from kempe.design.vibrating import Vibrations, pencil
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.model.measures import Definition, written
@@ -68,6 +68,8 @@ def _standing(model: Model, about: Any, time: float | None, parameters: Mapping[
             about.parameters
         ):
             raise ModelError("this equilibrium was found with other values of the parameters")
+        if time is not None and time != about.time:
+            raise ModelError(f"this equilibrium is one at t = {about.time:g}")
         return about
     options: dict[str, Any] = {"time": time or 0.0, "parameters": parameters}
     if about is None:
@@ -131,7 +133,7 @@ class ModalDerivatives:
         self.model, self.shapes = model, shapes
         self.posed = Posed(model, found.parameters)
         self.found, self.links = found, Chain(self.posed.system, self.posed.parameters, names)
-        self._kept: dict[str, list[Vibration]] = {}
+        self._kept: dict[bool, Vibrations] = {}
 
     @cached_property
     def _rest(self) -> Rest:
@@ -177,7 +179,7 @@ class ModalDerivatives:
             raise ModelError(
                 f"the frequency of mode {k} is zero ({self.shapes.kinds[k]}): its square root has no slope"
             )
-        return self._simple("undamped", omega**2, k).slopes.real
+        return self._slopes(False, omega**2, k).real
 
     def _damping(self, k: int, s: np.ndarray) -> np.ndarray:
         """How -(s1 + s2) / (2 sqrt(s1 s2)) changes."""
@@ -190,24 +192,20 @@ class ModalDerivatives:
         return (change + total * (first * s[1] + second * s[0]) / (4 * product**1.5)).real
 
     def _eigenvalue(self, s: complex, k: int) -> np.ndarray:
-        return self._simple("damped", s, k).slopes
+        return self._slopes(True, s, k)
 
-    def _simple(self, kind: str, value: complex, k: int) -> Vibration:
-        """The eigenvalue nearest to a value, which must be a simple one."""
-        if kind not in self._kept:
-            make = undamped if kind == "undamped" else damped
-            self._kept[kind] = make(self.posed, self._rest, pencil(self.posed, self._rest))
-        found = min(self._kept[kind], key=lambda v: abs(v.value - value))
-        if found.gap < EQUAL:
-            alike = [j for j in range(len(self.shapes)) if self._alike(kind, j, value)]
-            listed = " and ".join(map(str, alike)) if len(alike) > 1 else f"{k} and of another motion"
+    def _slopes(self, damped: bool, value: complex, k: int) -> np.ndarray:
+        """The derivatives of an eigenvalue of mode k, which must be a simple one."""
+        if damped not in self._kept:
+            self._kept[damped] = Vibrations(self.posed, self._rest, pencil(self.posed, self._rest), damped)
+        found = self._kept[damped]
+        number = found.nearest(value)
+        if not found.simple(number):
+            own = self.shapes.eigenvalues if damped else self.shapes.frequencies[:, None] ** 2
+            equal = [j for j, values in enumerate(own) if any(found.like(value, v) for v in values)]
+            listed = " and ".join(map(str, equal)) if len(equal) > 1 else f"{k} and of another motion"
             raise ModelError(
                 f"the eigenvalues of modes {listed} are equal, and part in another way for each change of the design: "
                 "they have no derivatives"
             )
-        return found
-
-    def _alike(self, kind: str, j: int, value: complex) -> bool:
-        own = [self.shapes.frequencies[j] ** 2] if kind == "undamped" else self.shapes.eigenvalues[j]
-        largest = max(abs(v.value) for v in self._kept[kind])
-        return any(abs(v - value) <= 2 * EQUAL * largest for v in own)
+        return found.slopes(number)

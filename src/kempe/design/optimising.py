@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,10 @@ from kempe.design.evaluating import Evaluator, Gradient
 from kempe.design.functionals import Functional, as_functional
 from kempe.design.optimum import Optimum
 from kempe.design.problem import DesignProblem
+from kempe.design.reading import read_functional, read_requirement
 from kempe.design.requirements import Requirement, as_requirement
 from kempe.design.solving import solve_design
-from kempe.errors import KempeError, ModelError
+from kempe.errors import AccuracyWarning, KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.simulation.assembling import Pose
@@ -34,10 +36,10 @@ class Simulated(Evaluator):
         args, options = self._made
         return Simulated(*args, **options)
 
-    def motion(self, p: np.ndarray) -> Result | None:
+    def motion(self, design: Mapping[str, float]) -> Result | None:
         """The motion of a design; None where there is none."""
         try:
-            self.values(p)
+            self.values(np.array([design[name] for name in self.parameters]))
         except KempeError:
             return None
         return self.result
@@ -74,10 +76,10 @@ def optimise(
     """Find the design whose motion has the least value of a functional and meets the requirements.
 
     ``minimise`` is a functional (``kp.maximum("B.force")``, ``kp.integral("motor.power") + 3 * k``), ``subject_to`` a
-    requirement or several (``kp.final("crank.omega") <= 0.3``), ``by`` the design parameters to choose (default: those
-    that have bounds, or all where none has). Their bounds are those of the model, unless ``bounds`` says otherwise, and
-    the search begins at their values, or at those in ``parameters``: ``parameters=best.parameters`` goes on from an
-    earlier optimum.
+    requirement or several (``kp.final("crank.omega") <= 0.3``); both may be text (``"final(crank.omega) <= 0.3"``).
+    ``by`` are the design parameters to choose (default: those that have bounds, or all where none has). Their bounds
+    are those of the model, unless ``bounds`` says otherwise, and the search begins at their values, or at those in
+    ``parameters``: ``parameters=best.parameters`` goes on from an earlier optimum.
 
     ``method``, ``starts``, ``max_iterations``, ``accuracy``, ``seed``, ``workers`` and ``progress`` are those of
     :func:`kempe.solve_design`, ``scales`` that of :class:`kempe.DesignProblem`, ``gradient`` that of
@@ -85,8 +87,8 @@ def optimise(
     ``tolerance``, ``step``, ``max_step``, ``start``, ``velocities`` and ``radius`` are as there; motions are computed
     more accurately than usual, so that what a search compares is no rounding.
     """
-    objective = as_functional(minimise, "minimise")
-    required = _requirements(subject_to)
+    objective = _functional(model, minimise)
+    required = _requirements(model, subject_to)
     chosen = _parameters(model, by)
     values = model.parameter_vector(parameters)
     evaluator = Simulated(
@@ -113,25 +115,36 @@ def optimise(
         bounds={name: model.parameters[name].bounds for name in chosen} | dict(bounds or {}),
         scales=scales,
     )
-    found = solve_design(
-        problem,
-        method=method,
-        starts=starts,
-        max_iterations=max_iterations,
-        accuracy=accuracy,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-        name=model.name,
-    )
-    motions = [evaluator.motion(np.array(list(p.values()))) for p in (found.before, found.parameters)]
-    before, after = motions
+    with warnings.catch_warnings():  # (of the motions on the way nobody wants to hear)
+        warnings.simplefilter("ignore", AccuracyWarning)
+        found = solve_design(
+            problem,
+            method=method,
+            starts=starts,
+            max_iterations=max_iterations,
+            accuracy=accuracy,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+            name=model.name,
+        )
+        before = evaluator.motion(found.before)
+    after = evaluator.motion(found.parameters)
     return found if before is None or after is None else replace(found, results=(before, after))
 
 
-def _requirements(given: Any) -> list[Requirement]:
+def _functional(model: Model, given: Any) -> Functional:
+    if isinstance(given, str):
+        return read_functional(given, model.parameters)
+    return as_functional(given, "minimise")
+
+
+def _requirements(model: Model, given: Any) -> list[Requirement]:
     several = given if isinstance(given, (list, tuple)) else [given]
-    return [as_requirement(each, "subject_to") for each in several]
+    return [
+        read_requirement(each, model.parameters) if isinstance(each, str) else as_requirement(each, "subject_to")
+        for each in several
+    ]
 
 
 def _parameters(model: Model, by: Any) -> list[str]:

@@ -34,21 +34,35 @@ class Place:
 class Places:
     """Looks for extremes and for zeros of quantities along a run; the first of them are the extremes."""
 
-    def __init__(self, watched: Gauge, largest: Sequence[bool], kinks: int) -> None:
-        self.watched, self.largest, self.kinks = watched, list(largest), kinks
+    def __init__(self, watched: Gauge, largest: Sequence[bool], kinks: int, sided: int) -> None:
+        self.watched, self.largest, self.kinks, self.sided = watched, list(largest), kinks, sided
 
     @property
     def any(self) -> bool:
         """Whether there is anything to look for."""
         return bool(self.largest) or self.kinks > 0
 
-    def look(self, run: Differentiated) -> tuple[list[Place], list[float]]:
-        """The place of each extreme, and all zeros of the others."""
+    def look(self, run: Differentiated) -> tuple[list[Place], list[float], list[float]]:
+        """The place of each extreme, and all zeros of the others: of integrands, and of forces."""
         samples = _Samples(Reader(run, self.watched))
         extremes = [samples.extreme(k, largest) for k, largest in enumerate(self.largest)]
-        first = len(self.largest)
-        kinks = [t for k in range(first, first + self.kinks) for t in samples.zeros(k)]
-        return extremes, kinks
+        first, middle, last = np.cumsum([len(self.largest), self.sided, self.kinks - self.sided]).tolist()
+        kinks, bent = (
+            [t for k in range(*ends) for t in samples.zeros(k)] for ends in ((first, middle), (middle, last))
+        )
+        return extremes, kinks, bent
+
+    def sides(self, run: Differentiated) -> np.ndarray:
+        """Per row of the tape and kink of an integrand: 1 where it is above zero in it, 0 where it is below."""
+        found = np.zeros((len(run.tape.kind), self.sided))
+        if not self.sided:
+            return found
+        reader = Reader(run, self.watched)
+        for k, row in enumerate(reader.steps):
+            middle = reader.within(row, float(run.tape.t[row].mean()))
+            own = middle[len(self.largest) :][: self.sided]
+            found[row if k else 0 :] = own > 0.0  # (of instants: the side of the step before)
+        return found
 
 
 class Reader:

@@ -62,16 +62,10 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
     here.lean(dq=q_p)
     here.keep()
     saddle = Saddle(posed, found.time, np.setdiff1d(np.arange(n), held))
-    q_p[:, saddle.free], lam_p, unit = _solved(posed, saddle, here, q, lam)
+    q_p[:, saddle.free], lam_p, unit = _solved(posed, saddle, here, q, lam, found.stiffness)
     here.lean(dq=q_p)
     if n <= DENSE and not system.dynamics.loaded:
-        at = saddle.look(q, lam * posed.row_scale)
-        wanted, scale = -here.balance() * posed.scale, np.zeros(n)
-        scale[saddle.free] = posed.scale[saddle.free]
-        G = np.zeros((n, system.m))
-        G[saddle.free] = saddle.right(at)
-        wanted[:, held] = 0.0
-        lam_p = smallest(posed, here, G, lam * posed.row_scale, wanted, scale) / posed.row_scale
+        lam_p = _smallest(posed, saddle, here, q, lam * posed.row_scale) / posed.row_scale
     here.lean(dlam=lam_p)
     here.keep()
     _fulfilled(posed, saddle, here, q_p, lam_p, unit)
@@ -79,18 +73,31 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
 
 
 def _solved(
-    posed: Posed, saddle: Saddle, here: Leaning, q: np.ndarray, lam: np.ndarray
+    posed: Posed, saddle: Saddle, here: Leaning, q: np.ndarray, lam: np.ndarray, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """What free coordinates and multipliers change by, for what forces and constraints do; the largest stiffness."""
     at, K = saddle.look(q, lam * posed.row_scale), saddle.stiffness(q, lam * posed.row_scale)
-    _determined(posed, saddle, K, at)
+    _determined(posed, saddle, K, at, stiffness)
     unit = max(float(np.abs(K).max(initial=0.0)), float(np.abs(at.f).max(initial=0.0)), 1e-300)
-    factors = saddle.factors(K / unit, at, 0.0)
+    try:
+        factors = saddle.factors(K / unit, at, 0.0)
+    except RuntimeError:  # exactly singular
+        raise _indifferent(posed, "its softest motion") from None
     forces = -(here.balance() * posed.scale)[:, saddle.free] / unit
     gaps = -here.positions()[0] / posed.row_scale
     solved = [factors.solve(force, gap) for force, gap in zip(forces, gaps, strict=True)]
     moved = np.array([move for move, _ in solved]) * posed.scale[saddle.free]
     return moved, np.array([multipliers for _, multipliers in solved]) * unit / posed.row_scale, unit
+
+
+def _smallest(posed: Posed, saddle: Saddle, here: Leaning, q: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    """How the smallest multipliers change that balance the forces on free coordinates."""
+    free, n = saddle.free, posed.system.n
+    G, wanted, scale = np.zeros((n, saddle.m)), np.zeros((len(here.dx), n)), np.zeros(n)
+    G[free] = saddle.right(saddle.look(q, lam))
+    wanted[:, free] = -(here.balance() * posed.scale)[:, free]
+    scale[free] = posed.scale[free]
+    return smallest(posed, here, G, lam, wanted, scale)
 
 
 def _nothing_stuck(posed: Posed) -> None:
@@ -105,9 +112,11 @@ def _nothing_stuck(posed: Posed) -> None:
             )
 
 
-def _determined(posed: Posed, saddle: Saddle, K: np.ndarray, at: Look) -> None:
+def _determined(posed: Posed, saddle: Saddle, K: np.ndarray, at: Look, stiffness: float) -> None:
     """Where a motion is resisted by nothing, no equilibrium beside this one is the next."""
     if saddle.n > DENSE:
+        if stiffness == 0.0:
+            raise _indifferent(posed, "its softest motion")
         return
     ones = np.ones(saddle.n), np.ones(saddle.m)
     N, L = free_motions(saddle.jacobian(at), *ones), free_motions(saddle.right(at).T, *ones)
@@ -119,10 +128,14 @@ def _determined(posed: Posed, saddle: Saddle, K: np.ndarray, at: Look) -> None:
     if s[-1] <= SOFT * max(size, 1e-300):
         weight = np.abs(N @ Vt[-1])
         free = [posed.system.names[saddle.free[k]][0] for k in np.argsort(-weight, kind="stable")[:3]]
-        raise ModelError(
-            f"'{posed.model.name}' rests indifferently: nothing decides {', '.join(free)}, so that its equilibrium has "
-            "no derivatives by parameters; hold a coordinate (hold=...), or add a spring"
-        )
+        raise _indifferent(posed, ", ".join(free))
+
+
+def _indifferent(posed: Posed, what: str) -> ModelError:
+    return ModelError(
+        f"'{posed.model.name}' rests indifferently: nothing decides {what}, so that its equilibrium has no derivatives "
+        "by parameters; hold a coordinate (hold=...), or add a spring"
+    )
 
 
 def _fulfilled(posed: Posed, saddle: Saddle, here: Leaning, q_p: np.ndarray, lam_p: np.ndarray, unit: float) -> None:

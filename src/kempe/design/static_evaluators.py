@@ -34,12 +34,17 @@ class StaticEvaluator:
     """Functionals at a design, and their gradients, with nothing integrated in time.
 
     ``names`` are those of the functionals, ``parameters`` those of the design; ``values(p)`` and ``gradients(p)`` take
-    values of the parameters in that order. Where a design cannot be assembled, locks or fails, both raise an error of
-    Kempe's.
+    values of the parameters in that order, and all others are those of the model, or of ``parameters=``. Where a design
+    cannot be assembled, locks or fails, both raise an error of Kempe's.
     """
 
-    def __init__(self, model: Model, functionals: Any, by: Any = None) -> None:
+    def __init__(
+        self, model: Model, functionals: Any, by: Any = None, parameters: Mapping[str, float] | None = None
+    ) -> None:
         self.model, self.parameters = model, asked_parameters(model, by)
+        model.parameter_vector(parameters)
+        #: Values of parameters that are not those of the model.
+        self.given = dict(parameters or {})
         self.functionals = Functionals(named(functionals), compiled(model).parameters)
         self.names = self.functionals.names
 
@@ -66,7 +71,7 @@ class StaticEvaluator:
         given = plain_array(p, "a design")
         if given.shape != (len(self.parameters),):
             raise ModelError(f"a design has {len(self.parameters)} numbers: {', '.join(self.parameters)}")
-        return dict(zip(self.parameters, given.tolist(), strict=True))
+        return {**self.given, **dict(zip(self.parameters, given.tolist(), strict=True))}
 
     def _supplied(self, design: Mapping[str, float], names: list[str]) -> Supplied:
         """What the leaves are at a design, and their derivatives by some of its parameters."""
@@ -93,8 +98,9 @@ class KinematicEvaluator(StaticEvaluator):
         on_singular: str = "raise",
         branch: Any = 0,
         start: Pose | None = None,
+        parameters: Mapping[str, float] | None = None,
     ) -> None:
-        super().__init__(model, functionals, by)
+        super().__init__(model, functionals, by, parameters)
         self._options: dict[str, Any] = {"on_singular": on_singular, "branch": branch, "start": start}
         grid = time_grid(times, steps)
         self._watched = Quantities(compiled(model), {leaf.text: leaf for leaf in self.functionals.leaves})
@@ -165,8 +171,9 @@ class EquilibriumEvaluator(StaticEvaluator):
         hold: Any = (),
         stable: bool = True,
         tolerance: float = 1e-12,
+        parameters: Mapping[str, float] | None = None,
     ) -> None:
-        super().__init__(model, functionals, by)
+        super().__init__(model, functionals, by, parameters)
         self._options: dict[str, Any] = {"start": start, "time": time, "hold": hold, "stable": stable}
         self._options["tolerance"] = tolerance
         self._wanted = _at_rest(self.functionals.leaves, "an equilibrium")
@@ -182,12 +189,22 @@ class EquilibriumEvaluator(StaticEvaluator):
 
 @explained_methods
 class ModalEvaluator(StaticEvaluator):
-    """Functionals of vibrations about an equilibrium: ``kp.final("mode0.hertz")``; see :func:`modal_sensitivity`."""
+    """Functionals of vibrations about an equilibrium, as ``kp.final("mode0.hertz")``.
+
+    The names are those of :func:`kempe.modal_sensitivity`.
+    """
 
     def __init__(
-        self, model: Model, functionals: Any, by: Any = None, *, time: float = 0.0, start: Pose | None = None
+        self,
+        model: Model,
+        functionals: Any,
+        by: Any = None,
+        *,
+        time: float = 0.0,
+        start: Pose | None = None,
+        parameters: Mapping[str, float] | None = None,
     ) -> None:
-        super().__init__(model, functionals, by)
+        super().__init__(model, functionals, by, parameters)
         self._time, self._start = time, start
         self._wanted = _at_rest(self.functionals.leaves, "a vibration")
 

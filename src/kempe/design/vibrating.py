@@ -22,8 +22,8 @@ from kempe.analysis.tangents import State, explicit, free_motions, tangents
 from kempe.design.resting import Rest
 from kempe.simulation.posing import Posed
 
-#: Eigenvalues nearer to each other than this share of the largest count as equal.
-EQUAL = 1e-7
+#: Eigenvalues nearer to each other than this share of their size, or that of the largest, count as equal.
+EQUAL, NOISE = 1e-7, 1e-12
 
 
 @dataclass(frozen=True)
@@ -58,63 +58,50 @@ def pencil(posed: Posed, at_rest: Rest) -> Pencil:
     return Pencil(found.M.toarray(), C, K, J, G, N, L)
 
 
-@dataclass(frozen=True)
-class Vibration:
-    """An eigenvalue, its derivatives by parameters, and how near the next one is, as a share of the largest."""
+class Vibrations:
+    """The eigenvalues of small vibrations about a pose at rest, and how each changes with design parameters."""
 
-    value: complex
-    slopes: np.ndarray
-    gap: float
+    def __init__(self, posed: Posed, at_rest: Rest, matrices: Pencil, damped: bool) -> None:
+        self.posed, self.at_rest, self.matrices, self.damped = posed, at_rest, matrices, damped
+        M, C, K = (matrices.reduced(A) for A in (matrices.M, matrices.C, matrices.K))
+        if damped:  # s [1, 0; 0, M] [phi; s phi] = [0, 1; -K, -C] [phi; s phi]
+            one, none = np.eye(len(M)), np.zeros_like(M)
+            A, B = np.block([[none, one], [-K, -C]]), np.block([[one, none], [none, M]])
+            self.values, left, right = eig(A, B, left=True, right=True)
+            left, right = left[len(M) :], right[: len(M)]
+        else:
+            self.values, left, right = eig(K, M, left=True, right=True)
+        self._phi, self._psi = matrices.N @ right, matrices.L @ left.conj()
+        self._largest = float(np.abs(self.values).max(initial=0.0))
 
+    def like(self, value: complex, other: complex) -> bool:
+        """Whether two eigenvalues are the same but for rounding."""
+        return abs(value - other) <= EQUAL * abs(value) + NOISE * self._largest
 
-def undamped(posed: Posed, at_rest: Rest, matrices: Pencil) -> list[Vibration]:
-    """The squared frequencies of (K - omega^2 M) phi + G mu = 0."""
-    K, M = matrices.reduced(matrices.K), matrices.reduced(matrices.M)
-    values, left, right = eig(K, M, left=True, right=True)
-    found = []
-    for k, value in enumerate(values):
-        phi, psi = matrices.N @ right[:, k], matrices.L @ left[:, k].conj()
-        change = _changed(posed, at_rest, matrices, phi, psi, (0.0, -value))
-        slope = change / (psi @ matrices.M @ phi)
-        found.append(Vibration(complex(value), slope, _gap(values, k)))
-    return found
+    def nearest(self, value: complex) -> int:
+        """The number of the eigenvalue that a value is."""
+        return int(np.abs(self.values - value).argmin())
 
+    def simple(self, k: int) -> bool:
+        """Whether there is no other like it."""
+        return not any(self.like(self.values[k], other) for other in np.delete(self.values, k))
 
-def damped(posed: Posed, at_rest: Rest, matrices: Pencil) -> list[Vibration]:
-    """The eigenvalues s of (s^2 M + s C + K) phi + G mu = 0."""
-    M, C, K = (matrices.reduced(A) for A in (matrices.M, matrices.C, matrices.K))
-    one, none = np.eye(len(M)), np.zeros_like(M)
-    A, B = np.block([[none, one], [-K, -C]]), np.block([[one, none], [none, M]])
-    values, left, right = eig(A, B, left=True, right=True)
-    found = []
-    for k, s in enumerate(values):
-        phi, psi = matrices.N @ right[: len(M), k], matrices.L @ left[len(M) :, k].conj()
-        change = _changed(posed, at_rest, matrices, phi, psi, (s, s * s))
-        slope = -change / (psi @ (2 * s * matrices.M + matrices.C) @ phi)
-        found.append(Vibration(complex(s), slope, _gap(values, k)))
-    return found
+    def slopes(self, k: int) -> np.ndarray:
+        """The derivatives of an eigenvalue: of s where there is damping, of omega^2 where there is none."""
+        value, phi, psi, pencil = self.values[k], self._phi[:, k], self._psi[:, k], self.matrices
+        if self.damped:
+            change = self._changed(phi, psi, (value, value * value))
+            return -change / (psi @ (2 * value * pencil.M + pencil.C) @ phi)
+        return self._changed(phi, psi, (0.0, -value)) / (psi @ pencil.M @ phi)
 
-
-def _gap(values: np.ndarray, k: int) -> float:
-    others = np.abs(np.delete(values, k) - values[k])
-    return float(others.min(initial=np.inf) / max(float(np.abs(values).max()), 1e-300))
-
-
-def _changed(
-    posed: Posed,
-    at_rest: Rest,
-    matrices: Pencil,
-    phi: np.ndarray,
-    psi: np.ndarray,
-    rates: tuple[complex, complex],
-) -> np.ndarray:
-    """What psi^T (A phi + G mu) + nu^T J phi changes by with matrices alone; A = K + rates[0] C + rates[1] M."""
-    system, along = posed.system, at_rest.along
-    A = matrices.K + rates[0] * matrices.C + rates[1] * matrices.M
-    mu = np.linalg.lstsq(matrices.G, -A @ phi, rcond=1e-12)[0][: system.m]
-    nu = np.linalg.lstsq(matrices.J.T, -A.T @ psi, rcond=1e-12)[0][: system.m]
-    to = system.layout
-    moved = np.zeros(len(along.x), dtype=complex)
-    moved[to.q_to], moved[to.v_to], moved[to.a_to] = (w * phi[to.q_from] for w in (1.0, *rates))
-    moved[to.lam_to] = mu[to.lam_from]
-    return along.steepness(moved, np.concatenate([psi, nu]))
+    def _changed(self, phi: np.ndarray, psi: np.ndarray, rates: tuple[complex, complex]) -> np.ndarray:
+        """What psi^T (A phi + G mu) + nu^T J phi changes by with matrices alone; A = K + rates[0] C + rates[1] M."""
+        system, along, pencil = self.posed.system, self.at_rest.along, self.matrices
+        A = pencil.K + rates[0] * pencil.C + rates[1] * pencil.M
+        mu = np.linalg.lstsq(pencil.G, -A @ phi, rcond=1e-12)[0][: system.m]
+        nu = np.linalg.lstsq(pencil.J.T, -A.T @ psi, rcond=1e-12)[0][: system.m]
+        to = system.layout
+        moved = np.zeros(len(along.x), dtype=complex)
+        moved[to.q_to], moved[to.v_to], moved[to.a_to] = (w * phi[to.q_from] for w in (1.0, *rates))
+        moved[to.lam_to] = mu[to.lam_from]
+        return along.steepness(moved, np.concatenate([psi, nu]))

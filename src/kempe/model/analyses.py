@@ -192,6 +192,32 @@ class HorizonSpec(Entry):
     velocities: dict[str, float] = Field(default_factory=dict)
 
 
+class OptimiseSpec(Entry):
+    """An optimal design: what ``optimise`` takes, functionals and requirements as text."""
+
+    name: str = "optimise"
+    times: Times
+    steps: Steps = 200
+    minimise: str
+    subject_to: list[str] = Field(default_factory=list)
+    by: list[str] = Field(default_factory=list)
+    bounds: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    scales: dict[str, float] = Field(default_factory=dict)
+    method: str = "slsqp"
+    starts: Count = 1
+    max_iterations: Count | None = None
+    accuracy: float = 1e-6
+    seed: int = 0
+    workers: Count | None = None
+    formulation: str = "auto"
+    gradient: Literal["auto", "adjoint", "direct"] = "auto"
+    tolerance: float = 1e-10
+    step: float | None = None
+    max_step: float | None = None
+    start: str | None = None
+    velocities: dict[str, float] = Field(default_factory=dict)
+
+
 def _file_name(value: Any) -> Any:
     if not isinstance(value, str) or value in ("", ".", "..") or any(c in value for c in "/\\\0"):
         raise ValueError("must be the name of a file in the folder of outputs, without a path")
@@ -217,6 +243,7 @@ ANALYSES: dict[str, type[BaseModel]] = {
     "response": ResponseSpec,
     "lyapunov": LyapunovSpec,
     "horizon": HorizonSpec,
+    "optimise": OptimiseSpec,
     "resume": ResumeSpec,
 }
 

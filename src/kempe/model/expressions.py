@@ -78,7 +78,7 @@ def parse(text: str, names: Mapping[str, Any], own: Mapping[str, Any] | None = N
     if _depth(text) > DEEPEST:
         raise ModelError(f"too many nested or joined terms in '{shown}'")
     own = own or {}
-    statements, braced = _statements(text, shown)
+    statements, braced = statements_of(text, shown)
     reader = _Reader({**names, **own}, {key: names.get(name, own.get(name)) for key, name in braced.items()}, braced)
     try:
         value = ca.SX(reader.last(statements))
@@ -97,7 +97,7 @@ def mentioned(text: str) -> list[str]:
     """The names in an expression, in order: words, words joined by dots, and what stands in braces."""
     if not isinstance(text, str) or len(text) > LONGEST or _depth(text) > DEEPEST:
         raise ModelError("an expression is a text of reasonable length")
-    statements, braced = _statements(text, text if len(text) <= 60 else text[:57] + "...")
+    statements, braced = statements_of(text, text if len(text) <= 60 else text[:57] + "...")
     nodes = [node for statement in statements for node in ast.walk(statement)]
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
@@ -122,7 +122,7 @@ def _dotted(node: ast.AST, braced: Mapping[str, str]) -> str | None:
     return None
 
 
-def _statements(text: str, shown: str) -> tuple[list[ast.stmt], dict[str, str]]:
+def statements_of(text: str, shown: str) -> tuple[list[ast.stmt], dict[str, str]]:
     """The syntax trees of an expression and of terms named before it, and which words stand for names in braces."""
     mark = "_"
     braced: dict[str, str] = {}

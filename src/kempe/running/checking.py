@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from kempe.api import Equations, Mechanism
+from kempe.design.evaluating import METHODS as DIFFERENTIATED
+from kempe.design.functionals import Functional
+from kempe.design.reading import quantities_in, read_functional, read_requirement
+from kempe.design.searching import OPTIMISERS
 from kempe.errors import KempeError, ModelError
 from kempe.model import files
 from kempe.results.energy import PARTS
@@ -42,6 +46,8 @@ def unknown_names(kind: str, spec: Any, model: Any, earlier: Iterable[str], wher
     named: dict[str, tuple[str, Iterable[str]]] = {
         "parameters": ("parameter", model.parameters),
         "designs": ("parameter", model.parameters),
+        "by": ("parameter", model.parameters),
+        "bounds": ("parameter", model.parameters),
         "velocities": ("velocity", [names[1] for names in system.names]),
         "hold": ("coordinate", [names[0] for names in system.names]),
         "coordinates": ("coordinate", [names[0] for names in system.names]),
@@ -56,12 +62,40 @@ def unknown_names(kind: str, spec: Any, model: Any, earlier: Iterable[str], wher
             if name not in known:
                 place = (key, name) if isinstance(given, dict) else (key, k)
                 found.append(f"{where(*place)}: there is no {what} '{name}'{_near(name, known)}")
+    if kind == "optimise":
+        return [*found, *unknown_in_design(spec, model, where)]
     if hasattr(spec, "method"):
         try:
             method_named(spec.method, getattr(spec, "options", {}))
         except ModelError as error:
             found.append(f"{where('options' if spec.method in METHODS else 'method')}: {error}")
     return found
+
+
+def unknown_in_design(spec: Any, model: Any, where: Callable[..., str]) -> list[str]:
+    """What an optimisation names that does not exist: methods, functionals, quantities in them."""
+    found = []
+    if spec.method not in OPTIMISERS:
+        known = _near(spec.method, OPTIMISERS) or f"; there are {', '.join(OPTIMISERS)}"
+        found.append(f"{where('method')}: there is no method '{spec.method}'{known}")
+    if spec.formulation not in DIFFERENTIATED:
+        listed = ", ".join(DIFFERENTIATED)
+        found.append(f"{where('formulation')}: motions are differentiated by {listed}, not by '{spec.formulation}'")
+    known_names = {*histories(model, True), *model.parameters}
+    texts: list[tuple[str, Any, tuple[Any, ...]]] = [(spec.minimise, read_functional, ("minimise",))]
+    texts += [(text, _required, ("subject_to", k)) for k, text in enumerate(spec.subject_to)]
+    for text, read, place in texts:
+        try:
+            for name in quantities_in(read(text, model.parameters)):
+                if name not in known_names:
+                    found.append(f"{where(*place)}: there is no quantity '{name}'{_near(name, known_names)}")
+        except ModelError as error:
+            found.append(f"{where(*place)}: {error}")
+    return found
+
+
+def _required(text: str, parameters: Any) -> Functional:
+    return read_requirement(text, parameters).functional
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -80,6 +80,8 @@ def _called(
         return _response(model, given, progress)
     if kind == "lyapunov":
         return model.lyapunov(progress=progress, **given)
+    if kind == "optimise":
+        given["by"] = given["by"] or None
     if kind == "horizon":
         given["quantities"] = given["quantities"] or None
     if kind == "simulate":

@@ -12,6 +12,7 @@ import numpy as np
 from kempe import view
 from kempe.analysis import Equilibrium, Horizon, Linearised, Lyapunov, Modes, Response, Runs
 from kempe.api import Mechanism
+from kempe.design import Optimum
 from kempe.disk import replacing, write_whole
 from kempe.elements import ClearanceRevolute
 from kempe.results import Result
@@ -36,6 +37,8 @@ def write(run: Run, model: Any, outputs: Any, place: Path) -> None:
         _write_orbits(run, place)
     if isinstance(run.result, Horizon) or (isinstance(run.result, Lyapunov) and np.isfinite(run.result.growth).all()):
         run.files.append(view.save(run.result.plot(), _named(place, ".png")))
+    if isinstance(run.result, Optimum):
+        _write_optimum(run, model, outputs, place)
     if isinstance(run.result, Equilibrium | Linearised) and isinstance(model, Mechanism):
         run.files.append(view.save(view.draw(model, run.result.pose), _named(place, ".png")))
     if isinstance(run.result, Modes) and isinstance(model, Mechanism) and outputs.animation:
@@ -65,6 +68,17 @@ def _write_motion(run: Run, model: Any, outputs: Any, place: Path) -> None:
     if outputs.report:
         shown = {"plots": plots, "traces": outputs.traces}
         run.files.append(view.report(model, result, _named(place, ".html"), **shown))
+
+
+def _write_optimum(run: Run, model: Any, outputs: Any, place: Path) -> None:
+    """The way to an optimum and what changed; before and after in motion."""
+    found: Optimum = run.result
+    if found.history:
+        run.files.append(view.save(found.plot(), _named(place, "_history.png")))
+    run.files.append(view.save(found.plot_changes(), _named(place, "_changes.png")))
+    if outputs.report and found.results is not None and isinstance(model, Mechanism):
+        plots = [name for name in outputs.plots if name in found.results[1].names]
+        run.files.append(found.report(_named(place, ".html"), plots=plots, traces=outputs.traces))
 
 
 def _write_orbits(run: Run, place: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from kempe.analysis import Equilibrium, Horizon, Linearised, Lyapunov, Modes, Response, Runs
+from kempe.design import Optimum
 from kempe.results import Result
 from kempe.results.modes import modes_of
 from kempe.running.entries import Run
@@ -19,6 +21,11 @@ TOLD = 12
 EVENTS = 30
 #: What is told of an exponent and of a horizon.
 EXPONENT = ("verdict", "per_period", "per_period_error", "per_time", "per_time_error", "growth", "lost", "far")
+#: What is told of an optimum.
+OPTIMUM = [
+    *("message", "feasible", "violation", "residual", "method", "minimise", "objective", "parameters", "values"),
+    *("before", "values_before", "bounds", "blocks", "counts"),
+]
 HORIZON = ("t", "horizons", "until", "chaotic", "again", "tolerances", "agreement")
 
 
@@ -34,6 +41,8 @@ def status_of(run: Run) -> str:
         return run.result.status
     if isinstance(run.result, Equilibrium):
         return _kind(run.result)
+    if isinstance(run.result, Optimum):
+        return run.result.status
     return "failed" if run.error else "complete"
 
 
@@ -68,6 +77,11 @@ def data_of(found: Any) -> dict[str, Any]:
         told = {"said": str(found), **{name: getattr(found, name) for name in EXPONENT}}
     elif isinstance(found, Horizon):
         told = {"said": str(found), **{name: getattr(found, name) for name in HORIZON}}
+    elif isinstance(found, Optimum):
+        told = {name: getattr(found, name) for name in OPTIMUM}
+        told |= {name: [asdict(each) for each in getattr(found, name)] for name in ("demands", "active", "starts")}
+        told["walls"] = [asdict(wall) for wall in found.walls]
+        told["history"] = [{**asdict(replace(it, account=None)), "account": _said(it.account)} for it in found.history]
     elif isinstance(found, Runs):
         told = {"designs": found.designs, "complete": found.ok, "failed": {str(k): r for k, r in found.reasons.items()}}
         told["at the end"] = {name: values[:, -1] for name, values in found.values.items()}
@@ -75,6 +89,10 @@ def data_of(found: Any) -> dict[str, Any]:
         told = {}
     plain: dict[str, Any] = _plain(told)
     return plain
+
+
+def _said(account: Any) -> str | None:
+    return None if account is None else str(account)
 
 
 def _linearised(found: Linearised) -> dict[str, Any]:
@@ -142,9 +160,9 @@ def lines_of(run: Run, plots: Sequence[str] = ()) -> list[str]:
     elif isinstance(found, Linearised):
         lines = [f"{run.name}: small motions in {', '.join(found.names)}; eigenvalues"]
         lines += [f"  {_complex(value)}" for value in found.eigenvalues]
-    elif isinstance(found, Response | Lyapunov | Horizon):
+    elif isinstance(found, Response | Lyapunov | Horizon | Optimum):
         first, *rest = str(found).splitlines()
-        lines = [f"{run.name}: {first}", *(f"  {line}" for line in rest)]
+        lines = [f"{run.name}: {first}", *(f"  {line}".rstrip() for line in rest)]
     elif isinstance(found, Runs):
         lines = [f"{run.name}: {int(found.ok.sum())} of {len(found)} designs complete", *_design_rows(found)]
     else:

@@ -10,15 +10,18 @@ from kempe.simulation.assembling import Pose
 from kempe.simulation.machine import Machine
 from kempe.simulation.task import new_task
 from kempe.simulation.times import check_room
+from kempe.simulation.velocities import Velocities
 from kempe.system import compiled
 
 
 def begun(model: Model, times: Any, *, parameters: Mapping[str, float] | None = None, **settings: Any) -> Machine:
     """A machine at the start of the simulation that the settings describe (see ``new_task``)."""
-    task, system = new_task(times, **settings), compiled(model)
+    system, vector = compiled(model), model.parameter_vector(parameters)
+    given = Velocities(system, settings.pop("velocities", None)).at(vector)
+    task = new_task(times, velocities=given, **settings)
     check_room(len(task.grid), 2 * (3 * system.n + system.m + 7), f"{system.n} coordinates")
     machine = Machine(system, task)
-    machine.begin(model.parameter_vector(parameters))
+    machine.begin(vector)
     return machine
 
 

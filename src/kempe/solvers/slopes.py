@@ -12,7 +12,7 @@ import numpy as np
 from kempe.kernels.call import call_kernel
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.directions import Directions, pull, push
-from kempe.solvers.frames import Complexes, ComplexRows, Count, FloatBlocks, FloatRows, Floats, Frame
+from kempe.solvers.frames import Complexes, ComplexRows, Count, FloatBlocks, FloatRows, Floats, Frame, Real
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
@@ -94,6 +94,8 @@ class Slopes(Frame):
     end_al: Floats
     end_g: Floats
     constants: Floats  # of the method
+    kinks: Floats  # times at which forces have kinks, and steps end
+    leaning: Real  # so long within a step that ends there derivatives are taken
     radau: Stages
     dintegral: FloatRows
     dpoint: FloatRows
@@ -199,6 +201,26 @@ def copy_some(source, target):
 def ends_at_switch(tape, row):
     """Whether a row of a tape is followed by an instant of switching."""
     return row + 1 < tape.kind.shape[0] and tape.kind[row + 1] == INSTANT
+
+
+@compiled
+def at_kink(s, t):
+    """Whether a force has a kink at a time at which steps end."""
+    found = False
+    for k in range(s.kinks.shape[0]):
+        found |= s.kinks[k] == t
+    return found
+
+
+@compiled
+def lean(eq, wk, s, by):
+    """Move the state in the inputs along the motion for a time, so that it is on one side of a kink."""
+    state = s.at
+    state.t += by
+    for i in range(eq.n):
+        state.q[i] += by * state.v[i]
+        state.v[i] += by * state.al[i]
+    place_all(eq, wk, state)
 
 
 @compiled
@@ -361,6 +383,8 @@ def new_slopes(
     count: int,
     weights: int,
     sweeps: int,
+    kinks: np.ndarray,
+    leaning: float,
     doubts: int = 0,
 ) -> Slopes:
     """Memory for so many directions, or weights; ``doubts``: for the doubts of so many rows."""
@@ -384,6 +408,8 @@ def new_slopes(
         end_al=np.zeros(N),
         end_g=np.zeros(n),
         constants=np.zeros(4),
+        kinks=kinks,
+        leaning=leaning,
         radau=new_stages(eq),
         dintegral=np.zeros((count, integrand.size)),
         dpoint=np.zeros((count, point.size)),

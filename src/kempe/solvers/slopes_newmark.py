@@ -16,9 +16,11 @@ from kempe.solvers.program import load_weights
 from kempe.solvers.slopes import (
     Slopes,
     add_scaled,
+    at_kink,
     collect,
     copy_some,
     ends_at_switch,
+    lean,
     pull_accelerations,
     pull_gauge,
     push_accelerations,
@@ -48,6 +50,8 @@ def _begin(eq, wk, s, tape, row):
             return 0
     else:
         place_all(eq, wk, s.at)
+    if at_kink(s, tape.t[row, 0]):
+        lean(eq, wk, s, s.leaning)
     return 1
 
 
@@ -65,6 +69,8 @@ def _finish(eq, wk, s, tape, row):
     values = window(wk.out, n + m, wk.out.shape[0])
     for i in range(s.values.shape[1]):
         s.values[OF_STEP, i] = values[i]
+    if at_kink(s, tape.t[row, 1]):
+        lean(eq, wk, s, -s.leaning)
     return int(qd.factor(eq.plan, s.values[OF_STEP], eq.step_shift, s.lu[OF_STEP], s.sweep))
 
 

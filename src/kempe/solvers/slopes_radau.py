@@ -27,9 +27,11 @@ from kempe.solvers.radau import (
 from kempe.solvers.slopes import (
     Slopes,
     add_scaled,
+    at_kink,
     collect,
     copy_some,
     ends_at_switch,
+    lean,
     pull_gauge,
     push_gauge,
     put_direction,
@@ -97,6 +99,8 @@ def _put_stage(eq, wk, s, tape, row, k):
         s.at.al[n + j] = z[k * N + n + j]
     s.at.t = tape.t[row, 0] + NODES[k] * h
     place_all(eq, wk, s.at)
+    if k == 2 and at_kink(s, tape.t[row, 1]):
+        lean(eq, wk, s, -s.leaning)
 
 
 @compiled

@@ -17,9 +17,11 @@ from kempe.solvers.runge_kutta import E3, E5, STAGES, A, C
 from kempe.solvers.slopes import (
     Slopes,
     add_scaled,
+    at_kink,
     collect,
     copy_some,
     ends_at_switch,
+    lean,
     pull_accelerations,
     pull_gauge,
     push_accelerations,
@@ -64,7 +66,18 @@ def _stage(eq, wk, s, tape, row, stage):
     copy(s.at.q, s.q[stage])
     copy(s.at.v, s.v[stage])
     copy(s.at.al, s.al[stage])
+    _lean(eq, wk, s, tape, row, stage)
     return 1
+
+
+@compiled
+def _lean(eq, wk, s, tape, row, stage):
+    """Take the side of a kink at which the step begins or ends."""
+    if stage == 0:
+        if at_kink(s, tape.t[row, 0]):
+            lean(eq, wk, s, s.leaning)
+    elif (stage == STAGES or C[stage] == 1.0) and at_kink(s, tape.t[row, 1]):
+        lean(eq, wk, s, -s.leaning)
 
 
 @compiled
@@ -236,6 +249,7 @@ def _place_stage(eq, wk, s, tape, row, stage):
     copy(s.al[stage], s.at.al)
     s.at.t = tape.t[row, 0] + C[stage] * (tape.t[row, 1] - tape.t[row, 0])
     place_all(eq, wk, s.at)
+    _lean(eq, wk, s, tape, row, stage)
 
 
 @piece

@@ -31,10 +31,11 @@ from kempe.solvers.program import Kernels
 from kempe.system.derived import SHAKING, derived_names
 from kempe.system.families import INPUTS, Family
 from kempe.system.system import System
+from kempe.system.walking import split, with_lengths
 from kempe.system.wrenches import heavy, second_part, touched, virtual
 
-#: The parts of X, in order.
-STATE = ("x", "q", "v", "a", "lam", "t", "parameters")
+#: The parts of X, in order; behind them there may be sides of kinks.
+STATE = ("x", "q", "v", "a", "lam", "t", "parameters", "sides")
 #: Energies and powers of all elements, as their kernels have them.
 ENERGIES = ("energy.kinetic", "energy.potential", "energy.elastic", "power.dissipated", "power.supplied")
 #: What a run adds up on its way.
@@ -50,8 +51,8 @@ class Symbols:
         n, m = system.n, system.m
         ends = np.cumsum([0, int(system.x_at[-1]), n, n, n, m, 1, len(system.parameters)]).tolist()
         #: Where each part of X begins.
-        self.first: dict[str, int] = dict(zip(STATE, ends, strict=False))
-        #: How long X is.
+        self.first: dict[str, int] = dict(zip(STATE, ends, strict=True))
+        #: How long X is, without sides.
         self.size: int = ends[-1]
         self._symbols: dict[int, ca.SX] = {}
         self._places: dict[int, int] = {}
@@ -96,6 +97,9 @@ class Expressions:
         self.system, self.definitions = system, definitions
         self.symbols = Symbols(system)
         self._instant = _Instant(system, self.symbols)
+        self._parameters = {p.label: p for p in system.parameters}
+        #: The kinks whose sides are symbols.
+        self.sides: list[ca.SX] = []
         self._derived = derived_names(system, [row.label for row in system.rows])
         self._makers = self._by_name()
         self._kept: dict[str, ca.SX] = {}
@@ -122,6 +126,41 @@ class Expressions:
             made = ca.SX(getattr(seen, "value", seen))
         return self._checked(made, what)
 
+    def sided(self, quantity: Any, what: str) -> ca.SX:
+        """The same as :meth:`of`, smooth, with the sides of its kinks (in ``abs``, ``max``, conditions) as symbols.
+
+        ``sides`` are the kinks so far: a symbol is 1 where its kink is above zero and 0 where it is below. Kinks within
+        elements are not among them: where those are not smooth they switch, and steps end there anyway.
+        """
+        self.of(quantity, what)  # (says what is wrong with it)
+        if isinstance(quantity, str) and quantity not in self._makers and quantity not in self._parameters:
+            quantity = self.definitions.get(quantity) or self._read(quantity, what)
+        return self._split(quantity) if isinstance(quantity, Definition) else self.of(quantity, what)
+
+    def _split(self, definition: Definition) -> ca.SX:
+        """A measure with the sides of its kinks, and of those of what it is made of."""
+
+        def put_in(expression: ca.SX, smooth: bool) -> ca.SX:
+            inner = [n for n in definition.needs if smooth and n in self.definitions and n not in self._makers]
+            return self._put_in(definition, expression, {name: self._split(self.definitions[name]) for name in inner})
+
+        return put_in(split(definition.expression, lambda kink: self.side(put_in(kink, smooth=False))), smooth=True)
+
+    def side(self, kink: ca.SX) -> ca.SX | None:
+        """The symbol of the side of a kink; None where nothing moves it."""
+        if not self._moves(kink):
+            return None
+        known = [k for k, other in enumerate(self.sides) if ca.is_equal(other, kink, 100)]
+        if not known:
+            self.sides.append(kink)
+        return self.symbols.at("sides", known[0] if known else len(self.sides) - 1)
+
+    def _moves(self, expression: ca.SX) -> bool:
+        """Whether an expression changes along a motion."""
+        first, last = self.symbols.first["q"], self.symbols.first["parameters"]
+        places = [self.symbols.place(symbol) for symbol in ca.symvar(expression)]
+        return any(place is not None and first <= place < last for place in places)
+
     def _checked(self, made: ca.SX, what: str) -> ca.SX:
         if made.numel() != 1:
             raise ModelError(f"{what} must be one number, not {made.numel()}")
@@ -146,24 +185,27 @@ class Expressions:
     # --- by name -------------------------------------------------------------------------------------------------
 
     def _of_text(self, text: str, what: str) -> ca.SX:
-        parameters = {p.label: p for p in self.system.parameters}
         if text in self._makers or text in self.definitions:
             return self._named(text)
-        if text in parameters:
-            return ca.SX(parameters[text])
+        if text in self._parameters:
+            return ca.SX(self._parameters[text])
+        return self._defined(self._read(text, what))
+
+    def _read(self, text: str, what: str) -> Definition:
+        """A text that is more than a name."""
         known = {*self.names, *ADDED_UP}
         try:
             mentioned(text)
         except ModelError as error:
-            raise ModelError(f"{what}: {error}{suggestion(text, [*self.names, *parameters])}") from None
-        definition = written(text, text, parameters, known.__contains__, self.names, what=what)
+            raise ModelError(f"{what}: {error}{suggestion(text, [*self.names, *self._parameters])}") from None
+        definition = written(text, text, self._parameters, known.__contains__, self.names, what=what)
         for name in definition.needs:
             if name not in self._makers and name not in self.definitions:
                 raise ModelError(
                     f"{what}: '{name}' is added up along a run and is no quantity of an instant; take the integral of "
                     f"'power.{'supplied' if name.endswith('supplied') else 'dissipated'}'"
                 )
-        return self._defined(definition)
+        return definition
 
     def _named(self, name: str) -> ca.SX:
         if name not in self._kept:
@@ -176,11 +218,15 @@ class Expressions:
         missing = [name for name in definition.needs if name not in self._makers and name not in self.definitions]
         if missing:
             raise ModelError(f"'{definition.name}' is made of '{missing[0]}', which is no quantity of an instant")
+        return self._put_in(definition, with_lengths(definition.expression), {})
+
+    def _put_in(self, definition: Definition, expression: ca.SX, given: Mapping[str, ca.SX]) -> ca.SX:
+        """An expression in the symbols of a measure, with what these stand for; some of that is given."""
         old, new = [definition.t], [self._instant.t]
         for name, symbol in definition.symbols.items():
             old.append(symbol)
-            new.append(self._named(name))
-        return ca.substitute(with_lengths(definition.expression), ca.vertcat(*old), ca.vertcat(*new))
+            new.append(given[name] if name in given else self._named(name))
+        return ca.substitute(expression, ca.vertcat(*old), ca.vertcat(*new))
 
     def _by_name(self) -> dict[str, Callable[[], ca.SX]]:
         """What there is by name, and how it is made."""
@@ -294,30 +340,6 @@ class Expressions:
         places = [(symbol, self.symbols.place(symbol)) for symbol in ca.symvar(expression)]
         moved = [symbol for symbol, place in places if place is not None and first <= place < first + self.system.n]
         return ca.substitute(expression, ca.vertcat(*moved), ca.SX.zeros(len(moved))) if moved else expression
-
-
-def with_lengths(expression: ca.SX) -> ca.SX:
-    """The same expression, in which ``hypot`` of two zeros has derivatives, which are zero."""
-    symbols = ca.vertcat(ca.SX(0, 1), *ca.symvar(expression))
-    function = ca.Function("f", [symbols], [ca.densify(expression)])
-    steps = range(function.n_instructions())
-    if all(function.instruction_id(k) != ca.OP_HYPOT for k in steps):
-        return expression
-    made: dict[int, ca.SX] = {}
-    for k in steps:
-        op, into, out = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
-        if op == ca.OP_OUTPUT:
-            return made[into[0]]
-        if op == ca.OP_CONST:
-            made[out[0]] = ca.SX(function.instruction_constant(k))
-        elif op == ca.OP_INPUT:
-            made[out[0]] = symbols[into[1]]
-        elif op == ca.OP_HYPOT:
-            made[out[0]] = length_of(*(made[i] for i in into))
-        else:
-            apply = ca.SX.unary if len(into) == 1 else ca.SX.binary
-            made[out[0]] = apply(op, *(made[i] for i in into))
-    raise AssertionError("an expression without an output")
 
 
 def gauge(outputs: Sequence[ca.SX], symbols: Symbols) -> Gauge:
