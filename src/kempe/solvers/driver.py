@@ -36,6 +36,9 @@ STUBBORN, PUSHED = 4, 1e3
 PARTING = 1.02
 #: It is not cut to less than this share of it: a step as short as rounding has no accelerations.
 SHORTEST = 0.05
+#: On tape, steps come nearer to it by so much at a time, until so little of the contact is left: derivatives of its force
+#: have a root there.
+NEARING, LAST = 0.6, 0.002
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
 #: A step that comes as near as this many of its lengths to a singular position may have gone across it.
@@ -58,7 +61,9 @@ def _until_parting(eq, wk, course, h):
         square = r * r - 2.0 * g * s
         if g > 0.0 and square >= 0.0 and np.sqrt(square) > r:
             cut = PARTING * 2.0 * g / (np.sqrt(square) - r)
-            if SHORTEST * h < cut < h:
+            if course.tape.on > 0 and h > NEARING * cut and cut > LAST * (course.now.t - course.last_switch):
+                h = NEARING * cut
+            elif SHORTEST * h < cut < h:
                 h = cut
     return h
 
