@@ -36,8 +36,8 @@ STUBBORN, PUSHED = 4, 1e3
 PARTING = 1.02
 #: It is not cut to less than this share of it: a step as short as rounding has no accelerations.
 SHORTEST = 0.05
-#: On tape, steps come nearer to it by so much at a time, until so little of the contact is left: derivatives of its force
-#: have a root there.
+#: On tape, steps come nearer to it by so much at a time, until so little of the contact is left: derivatives of its
+#: force have a root there.
 NEARING, LAST = 0.6, 0.002
 #: A singular position is crossed where a step would come within this many of its lengths.
 NEAR = 2.0
