@@ -23,13 +23,15 @@ SHARES = (1e-2, 1e-3, 1e-4)
 """First steps of differences, in shares of a parameter; the best one counts."""
 ROUNDS = 4
 ENOUGH = 1e-10
+HALVINGS, MOST_PANELS, ROUGH = 14, 600, 1e-12
+"""Panels are halved so often at most, up to so many, where the last coefficients count more than this."""
 TIGHT = 1e-12
 NODES = chebyshev.chebpts1(POINTS)
 VANDERMONDE = np.linalg.inv(chebyshev.chebvander(NODES, POINTS - 1))
 GAUSS = np.polynomial.legendre.leggauss(POINTS)
 
 
-def panels(edges: list[float], most: int) -> np.ndarray:
+def first_panels(edges: list[float], most: int) -> np.ndarray:
     """Where panels begin, and where the last one ends; at least two between switches."""
     whole, found = edges[-1] - edges[0], [edges[0]]
     for begin, end in pairwise(edges):
@@ -39,29 +41,44 @@ def panels(edges: list[float], most: int) -> np.ndarray:
 
 
 class Motion:
-    """A simulated motion at Chebyshev points between its switches."""
+    """A simulated motion at Chebyshev points between its switches, of panels that all that is asked is smooth in."""
 
     def __init__(self, design: Design, parameters: Mapping[str, float], tolerance: float = TIGHT) -> None:
-        def run(times: object) -> object:
+        def run(times: object) -> kp.Result:
             return design.model.simulate(
                 times, tolerance=tolerance, parameters=parameters, progress=False, **design.options
             )
 
         met = sorted({0.0, design.end, *design.breaks, *(e.t for e in run([0.0, design.end]).events)})
         apart = [t for k, t in enumerate(met) if k == 0 or t - met[k - 1] > 1e-9 * design.end]
-        edges = panels(apart, design.panels)
-        self.half = np.diff(edges) / 2
-        inner = edges[:-1, None] + self.half[:, None] * (1 + NODES)
-        self.edges = edges
-        self.result = run([0.0, *inner.ravel(), design.end])
-        if len(self.result) != inner.size + 2:
-            raise kp.ConvergenceError(self.result.message, self.result)
+        self.edges = first_panels(apart, design.panels)
+        for _ in range(HALVINGS + 1):
+            self.half = np.diff(self.edges) / 2
+            inner = self.edges[:-1, None] + self.half[:, None] * (1 + NODES)
+            self.result = run([0.0, *inner.ravel(), design.end])
+            if len(self.result) != inner.size + 2:
+                raise kp.ConvergenceError(self.result.message, self.result)
+            rough = np.any([self._rough(asked) for asked in design.asked], axis=0) if design.asked else []
+            middle = self.edges[:-1][rough] + self.half[rough] if len(rough) else np.zeros(0)
+            if not len(middle) or len(self.edges) + len(middle) > MOST_PANELS:
+                break
+            self.edges = np.sort(np.concatenate([self.edges, middle]))
 
     def polynomials(self, what: str) -> tuple[np.ndarray, np.ndarray]:
         """Of an expression: its values, and Chebyshev's coefficients in each panel, a row each."""
         name = f"asked {len(self.result.names)}"
         values = np.asarray(self.result.define(name, what))
         return values, values[1:-1].reshape(-1, POINTS) @ VANDERMONDE.T
+
+    def _rough(self, asked: Asked) -> np.ndarray:
+        """In which panels what is asked is no polynomial yet; for an integral their width counts, too."""
+        kind, what, *_ = asked
+        _, c = self.polynomials(what)
+        share = np.abs(c[:, -2:]).max(axis=1)
+        if kind in ("integral", "violation"):
+            return np.asarray(share * self.half / self.half.sum() > ROUGH * max(np.abs(c[:, 0]).mean(), 1e-300))
+        highest = np.abs(c).sum(axis=1) >= np.abs(c[:, 0]).max()
+        return np.asarray(highest & (share > 100 * ROUGH * np.abs(c).max()) & (kind != "final"))
 
     def value(self, asked: Asked) -> float:
         """A functional of the motion."""
@@ -82,11 +99,6 @@ class Motion:
         values, _ = self.polynomials(what)
         largest = float(np.abs(values).max())
         return largest * float(2 * self.half.sum()) if kind in ("integral", "violation") else largest
-
-    def tail(self, what: str) -> float:
-        """How large the last coefficients are beside the largest: what the polynomials leave out."""
-        _, c = self.polynomials(what)
-        return float(np.abs(c[:, -2:]).max() / max(np.abs(c).max(), 1e-300))
 
 
 def _integral(c: np.ndarray) -> float:

@@ -102,7 +102,7 @@ def main(names: list[str]) -> None:
             "off": found.off,
         }
         print(f"{name}: known to {found.off:.0e}", flush=True)
-    FILE.write_text(json.dumps({name: kept[name] for name in DESIGNS}, indent=1) + "\n")
+        FILE.write_text(json.dumps({name: kept[name] for name in DESIGNS if name in kept}, indent=1) + "\n")
 
 
 def random_main(seeds: Sequence[int]) -> None:
