@@ -18,7 +18,7 @@ BEHIND = 1e3
 #: A method may ask so often in a row for a design that cannot be evaluated.
 STUBBORN = 30
 #: A wall at this distance from a design, in scales of the parameters, is next to it.
-CLOSE = 1e-7
+CLOSE = 1e-5
 
 
 class Jammed(Exception):

@@ -82,7 +82,8 @@ class Search:
             if not trail.met(point.values):
                 found = self._meet(trail, point, begin)
                 point = found.point
-                if not trail.met(point.values) or found.conditions is None:
+                blocked = found.status == "infeasible" and not trail.met(point.values)
+                if blocked or found.conditions is None:
                     return found
             before = trail.rank(point.values)
             found = self._descend(trail, point, begin)
@@ -116,7 +117,8 @@ class Search:
             if self._shown(held) or trail.met(point.values) or held is None:
                 break
         blocks = {} if held is None else program.blocks(held.multipliers)
-        return Found("infeasible" if self._shown(held) else "stopped", why, trail, point, begin, held, blocks)
+        stays = self._shown(held) and held is not None and held.at_lower[-1] == 0.0  # (not because it is all but zero)
+        return Found("infeasible" if stays else "stopped", why, trail, point, begin, held, blocks)
 
     def _looked_at(self, program: Program, p: np.ndarray) -> tuple[Point, Conditions | None]:
         """A design with the first-order conditions there; without them where it has no gradients."""

@@ -164,9 +164,10 @@ class Descent:
                 if f + self.penalty * missed <= highest + 1e-4 * share * min(promised, 0.0):
                     self._arrive(z, change)
                     return share, walls
+                share /= 2
             except Wall:
                 walls += 1
-            share /= 2
+                share /= 4  # (to look behind a wall may take long)
         return 0.0, walls
 
     def _arrive(self, z: np.ndarray, change: Change) -> None:
