@@ -23,7 +23,7 @@ def test_direct_and_adjoint_and_differences_agree(name):
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_taylor_is_of_order_two(name):
-    """What a linear prediction misses is a quarter at half the step."""
+    """What a linear prediction misses is a quarter at half the step, or less; with a wrong gradient it would be half."""
     design = DESIGNS[name]()
     values, gradient = differentiated(design, "adjoint")
     along = np.random.default_rng(1).uniform(-1, 1, len(design.parameters))
@@ -32,4 +32,4 @@ def test_taylor_is_of_order_two(name):
     for k in range(len(STEPS) - 1):
         seen = missed[k + 1] > 10 * noise
         orders = np.log2(missed[k][seen] / missed[k + 1][seen])
-        assert (np.abs(orders - 2.0) < 0.4).all(), (design.asked, missed)
+        assert (orders > 1.6).all(), (design.asked, missed)
