@@ -20,6 +20,7 @@ RUN = (
     "clearance.md",
     "response.md",
     "sensitivity.md",
+    "optimisation.md",
     "static_sensitivity.md",
 )
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))

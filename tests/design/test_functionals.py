@@ -224,6 +224,10 @@ def test_functionals_read_well() -> None:
             "2 * final ball.y + limit * (integral of (ball.vy**2))**2 / (final ball.y - 1)"
         ),
         str(1 - (a - 3)): "1 - (final ball.y - 3)",
+        str((limit + 2) * a): "(limit + 2.0) * final ball.y",
+        str(3 * limit**2 * a - (1 - limit)): "3.0 * (limit**2) * final ball.y - (1.0 - limit)",
+        str(a / (2 * limit)): "final ball.y / (2 * limit)",
+        str(a**-2 * limit): "(final ball.y)**(-2) * limit",
         str((a * -2).called("twice down")): "twice down",
         repr((a * -2).called("twice down")): "Functional(twice down: final ball.y * (-2))",
         str(kp.rms("ball.y", name="rough") ** 2): "rough**2",

@@ -88,3 +88,36 @@ def test_an_infeasible_start_is_led_to_a_feasible_design(method: str) -> None:
     assert list(found.parameters.values()) == pytest.approx([2, 0], abs=1e-3)
     assert found.history[0].phase == "requirements" and found.history[-1].phase == "objective"
     assert found.history[0].violations == {"g1 >= 1": pytest.approx(0.9)}
+
+
+def waves(seed: int) -> tuple[list, list, np.ndarray]:
+    """Four functions with several valleys, limits of three of them, and all values on a grid."""
+    rng = np.random.default_rng(seed)
+    A, b, c, w = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), rng.uniform(-1, 1, 4), rng.uniform(0.5, 2, 4)
+    limits = rng.uniform(-1.5, 0.5, 3)
+
+    def function(k: int):
+        def of(x: np.ndarray) -> tuple[float, object]:
+            phase = w[k] * (A[k] @ x) + c[k]
+            value = float(np.sin(phase) + b[k] @ x + 0.3 * x @ x)
+            return value, np.cos(phase) * w[k] * A[k] + b[k] + 0.6 * x
+
+        return of
+
+    X = np.stack(np.meshgrid(np.linspace(-2, 2, 161), np.linspace(-2, 2, 161)), -1).reshape(-1, 2)
+    grid = np.sin(w * (X @ A.T) + c) + X @ b.T + 0.3 * (X**2).sum(axis=1)[:, None]
+    return [function(k) for k in range(4)], [(f"g{k + 1}", None, float(limits[k])) for k in range(3)], grid
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_called_infeasible_is(method: str) -> None:
+    """With several starts the verdict is that of trying every design of a fine grid."""
+    for seed in range(15):
+        functions, limits, grid = waves(seed)
+        met = np.all([grid[:, k + 1] <= limits[k][2] for k in range(3)], axis=0)
+        known = Known(ClosedForm(2, functions), limits, [0.3, -0.2], [(-2, 2)] * 2, 0, [])
+        found = kp.solve_design(known.problem(), method=method, starts=6, seed=1, workers=1)
+        assert found.status == ("optimal" if met.any() else "infeasible"), (seed, found.message)
+        if not met.any():
+            excess = np.max([(grid[:, k + 1] - limits[k][2]) / abs(limits[k][2]) for k in range(3)], axis=0)
+            assert found.violation <= excess.min() + 1e-6, seed

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import kempe as kp
 from kempe.cli import app
 from kempe.design.evaluating import Evaluator
+from kempe.design.optimising import Simulated
 
 #: A mass on a spring and a damper, released at 1: in units of its own, x'' + 2 d x' + w^2 x = 0.
 MODEL = """\
@@ -98,6 +99,16 @@ def test_an_optimum_is_where_the_next_search_begins(buffer: kp.Mechanism) -> Non
     first = buffer.optimise(12.0, kp.integral("mass.x**2"), by=["damping"], max_iterations=1, steps=50)
     second = buffer.optimise(12.0, kp.integral("mass.x**2"), by=["damping"], parameters=first.parameters, steps=50)
     assert second.before == first.parameters and second.success
+
+
+def test_gradients_of_the_last_motion_are_those_of_a_new_one(buffer: kp.Mechanism) -> None:
+    functionals = [kp.integral("mass.x**2"), kp.maximum("-mass.vx")]
+    p = np.array([1.5, 8.0])
+    for gradient in ("direct", "adjoint"):
+        known = Simulated(buffer, 3.0, functionals, ["damping", "stiffness"], gradient=gradient)
+        known.values(p)
+        for ours, fresh in zip(known.gradients(p), Evaluator.gradients(known.twin(), p), strict=True):
+            assert np.array_equal(ours, fresh)
 
 
 def four_bar() -> kp.Mechanism:
@@ -205,3 +216,21 @@ def test_mistakes_in_a_file_are_told_with_their_lines(here: Path) -> None:
         (16, "'final(mass.x)' has no limit"),
     ):
         assert f"wrong.kempe.yaml:{line}: {words}" in said, said
+
+
+def test_a_design_at_rest() -> None:
+    """The softest spring that a weight pulls out by no more than 0.1 has k = m g / 0.1."""
+    m = kp.Mechanism("scale", gravity=(0, -9.81))
+    k = m.parameter("stiffness", 300.0, bounds=(10, 1000))
+    pan = m.body("pan", mass=2.0, inertia=1.0, at=(0, -0.3))
+    m.translational("guide", m.ground, pan, axis=(0, 1), at=(0, 0))
+    m.spring("coil", m.ground, pan, stiffness=k, length=0.3)
+    drop = kp.final("-0.3 - pan.y", name="drop")
+    evaluator = kp.EquilibriumEvaluator(m, [1.0 * kp.final("stiffness + 0 * pan.y", name="k"), drop])
+    first, second = evaluator.names
+    problem = kp.DesignProblem(evaluator, first, [(second, None, 0.1)], start={"stiffness": 300.0})
+    for method in METHODS:
+        found = kp.solve_design(problem.twin(), method=method)
+        assert found.success, found.message
+        assert found.parameters["stiffness"] == pytest.approx(2 * 9.81 / 0.1, rel=1e-4)
+        assert found.active[0].multiplier == pytest.approx(2 * 9.81 / 0.1**2, rel=1e-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -166,6 +167,8 @@ def test_progress_is_told() -> None:
     [
         ({"method": "slsq"}, "did you mean 'slsqp'"),
         ({"method": "newton"}, "there are slsqp"),
+        ({"method": ["slsqp"]}, "there is no method"),
+        ({"seed": 0.5}, "seed must be a whole number"),
         ({"starts": 0}, "starts must be a whole number"),
         ({"accuracy": 0.0}, "accuracy must be above"),
         ({"max_iterations": 1.5}, "max_iterations must be a whole number"),
@@ -189,6 +192,9 @@ def test_what_cannot_be_asked_for(options: dict, words: str) -> None:
         ({"start": {"x0": 1.0}}, "'x1' has no value"),
         ({"start": {"x0": 1.0, "x1": float("nan")}}, "start of 'x1'"),
         ({"scales": {"x0": -1.0}}, "above zero"),
+        ({"scales": 3.0}, "as a mapping"),
+        ({"bounds": 3.0}, "as a mapping"),
+        ({"bounds": {"x0": (1, 2)}}, "'x0' begins at 0, outside its bounds 1 .. 2"),
     ],
 )
 def test_problems_that_are_none(arguments: dict, words: str) -> None:
@@ -204,3 +210,17 @@ def test_it_reads_well() -> None:
     assert "'g1 >= 25': relaxing it by 1 % lowers 'f' by about 0.138 (0.81 %)" in told
     assert "the bound 'x0 >= 1'" in told
     assert "before" in told and "within 1 .. 5" in told
+
+
+def test_an_evaluator_that_answers_in_another_shape_is_told() -> None:
+    class Wrong(ClosedForm):
+        def gradients(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return np.zeros(2), np.zeros((2, 3))
+
+    with pytest.raises(kp.ConvergenceError, match="gives 1 values, and gradients of 1 rows and 2 columns"):
+        kp.solve_design(Known(Wrong(2, [rosenbrock]), [], [0, 0], [None] * 2, 0, []).problem())
+
+
+def test_an_optimum_can_be_pickled() -> None:
+    found = kp.solve_design(HOCK_SCHITTKOWSKI["43"].problem(), method="steepest-descent")
+    assert pickle.loads(pickle.dumps(found)) == found

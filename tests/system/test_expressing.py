@@ -311,6 +311,7 @@ def test_hypot_has_derivatives_at_zero() -> None:
         ("1 + u if u < 0.4 and not u > 0.2 else u", [0.4, 0.2]),
         ("if_else(u <= 0.5, 1 - u, u**2)", [0.5]),
         ("sin(u)**2 + hypot(u, 1) * u", []),
+        ("copysign(u - 2, 0.25 - u) + copysign(u**2 - 0.16, u)", [0.25, 0.4]),
         ("abs(abs(u - 0.5) - 0.2)", [0.5, 0.3, 0.7]),
         ("max(abs(u - 0.5), 0.1)**2", [0.5, 0.4, 0.6]),
     ],
@@ -362,6 +363,17 @@ def test_sides_of_measures_are_those_of_what_they_are_made_of() -> None:
     for same in ("O.force", m["block"].x, "k", 3.0):
         assert ca.is_equal(expressions.sided(same, "it"), expressions.of(same, "it"), 100)
     assert len(expressions.sides) == before
+
+
+@pytest.mark.parametrize("name", ["floor", "ceil"])
+def test_stairs_have_too_many_sides(name: str) -> None:
+    m = machine()
+    expressions = Expressions(compiled(m), m.measures)
+    assert expressions.sided(f"{name}(k) * block.x", "the goal") is not None
+    with pytest.raises(ModelError, match=f"the goal: '{name}' jumps again and again"):
+        expressions.sided(f"{name}(block.x)", "the goal")
+    with pytest.raises(ModelError, match="the goal: 'mod' jumps again and again"):
+        expressions.sided("mod(crank.angle, 2 * pi)", "the goal")
 
 
 def test_names_of_any_letters() -> None:

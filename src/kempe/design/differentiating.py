@@ -13,6 +13,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from kempe.design.breaks import Break, breaks_of
+from kempe.design.crossing_slopes import CrossingSlopes
 from kempe.design.jump_slopes import JumpSlopes
 from kempe.design.places import Place
 from kempe.design.start_slopes import StartSlopes
@@ -27,7 +29,7 @@ from kempe.solvers import newmark as nm
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.slopes import Slopes, new_slopes
 from kempe.solvers.sweeping import pull_point, pull_rows, push_point, push_rows
-from kempe.solvers.tape import INSTANT, JUMP, SETTLED, TAKE, Tape, take_state
+from kempe.solvers.tape import ACROSS, INSTANT, JUMP, SETTLED, TAKE, Tape, take_state
 from kempe.system import System
 from kempe.system.directions import directions_of
 
@@ -49,10 +51,14 @@ STOPS = 64
 
 @dataclass(frozen=True)
 class Watched:
-    """What is asked of a run: integrals of quantities, and quantities at places of it (one per output)."""
+    """What is asked of a run: integrals of quantities, and quantities at places of it (one per output).
+
+    The last ``kinks`` of these quantities are kinks of the integrands.
+    """
 
     integrand: Gauge
     point: Gauge
+    kinks: int = 0
 
 
 class Differentiated:
@@ -68,7 +74,9 @@ class Differentiated:
         self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
         self._blocks: list[dict[str, np.ndarray]] = []
         #: Per row of the tape: the sides of kinks, which integrands see behind the parameters.
-        self.sides = np.zeros((0, 0))
+        self.sides = np.zeros((0, watched.kinks))
+        #: Per row of the tape: where integrands jump, as the last sweep found it.
+        self._breaks: dict[int, list[Break]] = {}
         #: Times at which forces have kinks, and steps end.
         self.kinks: list[float] = []
 
@@ -113,8 +121,13 @@ class Differentiated:
             raise ConvergenceError(found.message, found)
         self.parameters = parameters
         self.tape = self._whole()
-        self.sides, self.kinks = np.zeros((len(self.tape.kind), 0)), []
+        self.sides, self.kinks = np.zeros((len(self.tape.kind), self.watched.kinks)), []
         return found
+
+    @property
+    def first_kink(self) -> int:
+        """The first kink among the quantities at places."""
+        return self.watched.point.size - self.watched.kinks
 
     def _harvest(self) -> None:
         """Take what is written out of compiled memory."""
@@ -163,6 +176,15 @@ class Differentiated:
         mo.set_rows(machine.eq, work)
         return slopes, work
 
+    def at_row(self, row: int, directions: int, point: Gauge) -> tuple[Slopes, mo.Work]:
+        """The same in the modes of a row, for quantities of one's own."""
+        slopes, work = self.slopes(directions, 0, point)
+        modes = self.modes_of_rows()
+        if modes is not None:
+            work.x[self.tape.z_at] = modes[row]
+            mo.set_rows(self.machine.eq, work)
+        return slopes, work
+
     def modes_of_rows(self) -> np.ndarray | None:
         """Modes and kept values at the start of each row; None where nothing switches."""
         Z, kind = len(self.tape.z_at), self.tape.kind
@@ -199,7 +221,7 @@ class Differentiated:
         if self.sides.shape[1]:
             s.parameters[len(self.parameters) :] = self.sides[row]
 
-    def _state(self, row: int) -> mo.State:
+    def state(self, row: int) -> mo.State:
         """The state at the end of a row."""
         state = mo.new_state(self.machine.eq.n, self.machine.eq.m)
         take_state(self.tape.end[row] if row >= 0 else self.tape.start[self.begun], state)
@@ -240,22 +262,42 @@ class Differentiated:
             self.fail(row)
         return JumpSlopes(self.system, self.directions, self.tape, row, work.x, self.machine.eq.hybrids.row_at)
 
+    def _crossings(self) -> dict[int, CrossingSlopes]:
+        """All crossings of singular positions, by row."""
+        rows = np.flatnonzero(self.tape.kind == ACROSS).tolist()
+        return {row: CrossingSlopes(self.machine.eq, self.tape, row) for row in rows}
+
     def _forward(self, s: Slopes, work: mo.Work, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """Push all directions; point values and their directions (a row per direction)."""
         eq, tape, last = self.machine.eq, self.tape, len(self.tape.kind)
-        size = self.watched.point.size
+        size = self.first_kink
         values, slopes, at = np.zeros(size), np.zeros((len(s.dq), size)), 0
-        for row, points in [*self._points(places).items(), (last - 1, [])]:
+        crossings = self._crossings()
+        history: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        rests = {row for crossing in crossings.values() for row in crossing.rows}
+        places_of = self._points(places)
+        for row in sorted({*places_of, *rests, last - 1}):
+            points = places_of.get(row, [])
             while at <= row:
                 self._on_sides(s, at)
                 at = push_rows(eq, work, s, tape, at, row + 1)
-                if at <= row:
+                if at > row:
+                    break
+                if at in crossings:
+                    crossings[at].push(s, work, history)
+                else:
                     self._jump(at, work).push(s)
-                    at += 1
+                at += 1
+            if row in rests:
+                history[row] = s.dq.copy(), s.dv.copy()
             if points:
-                if push_point(eq, work, s, self._state(row)) == 0:
+                if push_point(eq, work, s, self.state(row)) == 0:
                     self.fail(max(row, 0))
                 values[points], slopes[:, points] = s.point.outputs[points], s.dpoint[:, points]
+            if row in self._breaks and len(s.dq):
+                push_point(eq, work, s, self.state(row))
+                for passed in self._breaks[row]:
+                    s.dintegral[:] += np.outer(s.dpoint[:, self.first_kink + passed.kink], passed.weights)
         return values, slopes
 
     def values(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, list[float]]:
@@ -277,6 +319,7 @@ class Differentiated:
 
     def direct(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
         """A row of derivatives by the design parameters for each integral, and for each point value."""
+        self._breaks = breaks_of(self)
         s, work = self.slopes(len(self.by), 0)
         by = self.system.model.parameter_slopes(self.parameters, self.by)
         to_x, to_start = self.system.number_slopes(self.parameters)
@@ -290,22 +333,35 @@ class Differentiated:
 
     def adjoint(self, seeds: np.ndarray, point_seeds: np.ndarray, places: Sequence[Place]) -> np.ndarray:
         """Per row of weights of integrals and point values: the derivative of their sum by the design parameters."""
+        self._breaks = breaks_of(self)
         s, work = self.slopes(0, len(seeds))
         eq, tape, at = self.machine.eq, self.tape, len(self.tape.kind)
         s.seed[:] = seeds
         self._last_modes(work)
-        for row, points in [*reversed(self._points(places).items()), (-1, [])]:
+        crossings, places_of = self._crossings(), self._points(places)
+        pending: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        rests = {row for crossing in crossings.values() for row in crossing.rows}
+        for row in sorted({*places_of, *rests, -1}, reverse=True):
+            points = places_of.get(row, [])
             while at > row + 1:
                 self._on_sides(s, at - 1)
                 at = pull_rows(eq, work, s, tape, row + 1, at) + 1
                 if at > row + 1:
                     at -= 1
-                    self._jump(at, work).pull(s)
-            if not points:
+                    if at in crossings:
+                        crossings[at].pull(s, work, pending)
+                    else:
+                        self._jump(at, work).pull(s)
+            if row in pending:
+                s.qbar[:] += pending[row][0]
+                s.vbar[:] += pending[row][1]
+            if not points and row not in self._breaks:
                 continue
             s.point_seed[:] = 0.0
             s.point_seed[:, points] = point_seeds[:, points]
-            if pull_point(eq, work, s, self._state(row)) == 0:
+            for passed in self._breaks.get(row, ()):
+                s.point_seed[:, self.first_kink + passed.kink] = seeds @ passed.weights
+            if pull_point(eq, work, s, self.state(row)) == 0:
                 self.fail(max(row, 0))
         start = self._start()
         dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)

@@ -110,12 +110,13 @@ class Evaluator:
             k: leaf.integrand(expressions) if isinstance(leaf, Integral) else leaf.expression(expressions)
             for k, leaf in enumerate(leaves)
         }
-        kinks = [*expressions.sides, *expressions.kinks()]
+        sides, kinks = expressions.sides, [*expressions.sides, *expressions.kinks()]
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
-        self._watched = Watched(gauge(integrand, expressions.symbols), gauge(point, expressions.symbols))
+        asked = gauge([*point, *sides], expressions.symbols)
+        self._watched = Watched(gauge(integrand, expressions.symbols), asked, len(sides))
         seen = [made[k] for k in self._extremes]
         largest = [leaves[k].largest for k in self._extremes]  # type: ignore[attr-defined]
-        self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks), len(expressions.sides))
+        self._places = Places(gauge([*seen, *kinks], expressions.symbols), largest, len(kinks), len(sides))
         self.first, self.last = first, last = task.begun, float(task.grid[-1])
         self._fixed: dict[int, Place] = {}
         for k in self._points:

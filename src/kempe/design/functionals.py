@@ -183,9 +183,16 @@ def as_functional(value: Any, what: str = "what a functional is combined with") 
     given = number(value, what)
     if isinstance(given, ca.SX) and readings_in([given]):
         raise ModelError(f"{what} reads a table; in functionals there may be none")
-    text = number_text(given)
-    word = isinstance(given, ca.SX) or given >= 0
-    return Functional(ca.SX(given), {}, text, WORD if word else SUM)
+    return Functional(ca.SX(given), {}, number_text(given), _tightness(given))
+
+
+def _tightness(value: Any) -> int:
+    """How tightly a number, or an expression of parameters, holds together as it is written."""
+    if not isinstance(value, ca.SX):
+        return WORD if value >= 0 else SUM
+    if value.is_symbolic():
+        return WORD
+    return PRODUCT if value.op() in (ca.OP_MUL, ca.OP_DIV, ca.OP_TWICE, ca.OP_SQ, ca.OP_CONSTPOW, ca.OP_POW) else SUM
 
 
 # --- the functionals there are -------------------------------------------------------------------------------------

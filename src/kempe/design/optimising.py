@@ -13,10 +13,12 @@ from kempe.calling import explained
 from kempe.design.evaluating import Evaluator, Gradient
 from kempe.design.functionals import Functional, as_functional
 from kempe.design.optimum import Optimum
+from kempe.design.places import Place
 from kempe.design.problem import DesignProblem
 from kempe.design.reading import read_functional, read_requirement
 from kempe.design.requirements import Requirement, as_requirement
 from kempe.design.solving import solve_design
+from kempe.elements import shown
 from kempe.errors import AccuracyWarning, KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
@@ -25,11 +27,19 @@ from kempe.simulation.progress import Progress
 
 
 class Simulated(Evaluator):
-    """An evaluator that another thread can have a copy of."""
+    """An evaluator that another thread can have a copy of, and that differentiates the motion it has computed last."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._made = args, options
+        self._last: tuple[np.ndarray, tuple[list[Place], np.ndarray]] | None = None
+
+    def _simulate(self, p: Any) -> tuple[list[Place], np.ndarray]:
+        last, self._last = self._last, None
+        if last is None or not np.array_equal(last[0], p):
+            last = np.array(p, dtype=float), super()._simulate(p)
+        self._last = last
+        return last[1]
 
     def twin(self) -> Simulated:
         """Another one like it."""
@@ -112,7 +122,7 @@ def optimise(
         str(objective),
         required,
         start={name: value for name, value in zip(model.parameters, values, strict=True) if name in chosen},
-        bounds={name: model.parameters[name].bounds for name in chosen} | dict(bounds or {}),
+        bounds=_bounds(model, chosen, bounds),
         scales=scales,
     )
     with warnings.catch_warnings():  # (of the motions on the way nobody wants to hear)
@@ -159,6 +169,13 @@ def _parameters(model: Model, by: Any) -> list[str]:
     if twice:
         raise ModelError(f"by: '{twice[0]}' is there twice")
     return names
+
+
+def _bounds(model: Model, chosen: Sequence[str], given: Any) -> dict[str, Any]:
+    """The bounds of the parameters, some of them replaced."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(f"bounds are given by parameter, as a mapping, not {shown(given)}")
+    return {name: model.parameters[name].bounds for name in chosen} | dict(given or {})
 
 
 def _by_name(functionals: Sequence[Functional]) -> list[Functional]:

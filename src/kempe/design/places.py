@@ -32,7 +32,10 @@ class Place:
 
 
 class Places:
-    """Looks for extremes and for zeros of quantities along a run; the first of them are the extremes."""
+    """Looks for extremes and for zeros of quantities along a run; the first of them are the extremes.
+
+    Of the others, the kinks, the first ``sided`` are those of integrands, which have to know on which side they are.
+    """
 
     def __init__(self, watched: Gauge, largest: Sequence[bool], kinks: int, sided: int) -> None:
         self.watched, self.largest, self.kinks, self.sided = watched, list(largest), kinks, sided

@@ -21,8 +21,8 @@ SHARE = 1e-3
 class Evaluator(Protocol):
     """What a design problem needs of a mechanism: functionals and their gradients at a design.
 
-    Both functions raise an error of Kempe's where a design cannot be assembled, locks or fails. An evaluator that may
-    not be used by two threads at once has a method ``twin()`` that gives another one.
+    Both functions raise an error of Kempe's where a design cannot be assembled, locks or fails. With a method
+    ``twin()``, which gives another one for another thread, searches from several starts go side by side.
     """
 
     names: list[str]
@@ -179,10 +179,17 @@ class DesignProblem:
         absent = [name for name in self.parameters if name not in start]
         if absent:
             raise ModelError(f"start: '{absent[0]}' has no value to begin with")
-        return np.clip([plain_number(start[n], f"the start of '{n}'") for n in self.parameters], self.lower, self.upper)
+        values = np.array([plain_number(start[n], f"the start of '{n}'") for n in self.parameters])
+        inside = np.clip(values, self.lower, self.upper)
+        for name, value, near, low, high in zip(self.parameters, values, inside, self.lower, self.upper, strict=True):
+            if abs(value - near) > 1e-9 * max(abs(value), abs(near)):  # (rounding is brought back)
+                raise ModelError(f"'{name}' begins at {value:.6g}, outside its bounds {low:.6g} .. {high:.6g}")
+        return inside
 
     def _given_scales(self, scales: Mapping[str, float]) -> dict[str, float]:
         known = [*self.parameters, *self.functionals]
+        if not isinstance(scales, Mapping):
+            raise ModelError(f"scales are given by parameter or functional, as a mapping, not {shown(scales)}")
         for name, value in scales.items():
             if name not in known:
                 raise ModelError(f"scales: there is no '{name}'{suggestion(str(name), known)}")
@@ -228,6 +235,7 @@ class DesignProblem:
             values, gradients = evaluate()
             values = plain_array(values, "functionals")
             gradients = None if gradients is None else np.atleast_2d(np.asarray(gradients, dtype=float))
+            self._check_shapes(values, gradients)
         except KempeError as error:
             raise self._wall(p, str(error)) from error
         unknown = [n for n, value in zip(self.functionals, values, strict=True) if not np.isfinite(value)]
@@ -237,6 +245,11 @@ class DesignProblem:
             row = int(np.flatnonzero(~np.isfinite(gradients).all(axis=1))[0])
             raise self._wall(p, f"the gradient of '{self.functionals[row]}' is not finite")
         return values, gradients
+
+    def _check_shapes(self, values: np.ndarray, gradients: np.ndarray | None) -> None:
+        count, size = len(self.functionals), len(self.parameters)
+        if values.shape != (count,) or (gradients is not None and gradients.shape != (count, size)):
+            raise ModelError(f"an evaluator gives {count} values, and gradients of {count} rows and {size} columns")
 
     def _wall(self, p: np.ndarray, reason: str) -> Wall:
         self._last = None

@@ -51,7 +51,7 @@ def solve_design(
     their limits, and how well first-order conditions hold. Ctrl-C returns the best design so far. ``progress`` is as in
     :func:`kempe.simulate`, and a function is told the iterations done and the most there may be.
     """
-    if method not in OPTIMISERS:
+    if not isinstance(method, str) or method not in OPTIMISERS:
         known = ", ".join(OPTIMISERS)
         raise ModelError(
             f"there is no method {shown(method)}{suggestion(str(method), OPTIMISERS) or f'; there are {known}'}"
@@ -59,6 +59,8 @@ def solve_design(
     for what, value in (("starts", starts), ("max_iterations", max_iterations), ("workers", workers)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise ModelError(f"{what} must be a whole number of at least 1, not {shown(value)}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ModelError(f"seed must be a whole number, not {shown(seed)}")
     accuracy = within(accuracy, "accuracy", 1e-12, 0.1)
     title = f"'{name}': optimise" if name else "optimise"
     with reporting(progress, title) as report:
@@ -114,7 +116,7 @@ class Searches:
         for p in islice(designs, starts - 1):
             twin = self.problem.twin()  # (here, before threads ask for what they share)
             jobs.append(partial(self._other, twin, p, scales))
-        return self._side_by_side(jobs, workers)
+        return self._side_by_side(jobs, workers if hasattr(self.problem.evaluator, "twin") else 1)
 
     def _side_by_side(self, jobs: list[Callable[[], Found | Unstarted]], workers: int) -> list[Found | Unstarted]:
         """All searches on some threads; Ctrl-C, which meets this one alone, has each end with the best it has."""

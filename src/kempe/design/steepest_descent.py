@@ -201,7 +201,7 @@ def steepest_descent(program: Program, most: int, accuracy: float) -> tuple[np.n
     for _ in range(most):
         change = descent.change()
         if descent.over(change, accuracy):
-            program.note(descent.z, descent.account(change, 0.0, 0, descent.missed(), descent.a))
+            program.note(descent.z, descent.account(change, 1.0, 0, descent.missed(), descent.a))
             return descent.z, "The reduced slope and the correction vanish."
         z, missed, a = descent.z, descent.missed(), descent.a
         share, walls = descent.take(change)

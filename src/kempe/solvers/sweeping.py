@@ -75,6 +75,26 @@ def pull_rows(eq: Equations, wk: Work, s: Slopes, tape: Tape, first: int, last: 
 
 
 @piece
+def project_on(eq: Equations, wk: Work, s: Slopes, state: State) -> int:
+    """Bring all directions to the constraints at a state; 0 where that failed."""
+    if solve_stage(eq, wk, s, state, 0) == 0:
+        return 0
+    for d in range(s.dq.shape[0]):
+        rk.project_direction(eq, wk, s, 0, s.dx[d], s.dq[d], s.dv[d], 0.0)
+    return 1
+
+
+@piece
+def project_back(eq: Equations, wk: Work, s: Slopes, state: State) -> int:
+    """The same for weights."""
+    if solve_stage(eq, wk, s, state, 0) == 0:
+        return 0
+    for f in range(s.qbar.shape[0]):
+        rk.project_weight(eq, wk, s, 0, f)
+    return 1
+
+
+@piece
 def push_point(eq: Equations, wk: Work, s: Slopes, state: State) -> int:
     """Values of the point gauge at a state, into its outputs, and how they change along every direction."""
     if solve_stage(eq, wk, s, state, 0) == 0:

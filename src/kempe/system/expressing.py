@@ -135,7 +135,12 @@ class Expressions:
         self.of(quantity, what)  # (says what is wrong with it)
         if isinstance(quantity, str) and quantity not in self._makers and quantity not in self._parameters:
             quantity = self.definitions.get(quantity) or self._read(quantity, what)
-        return self._split(quantity) if isinstance(quantity, Definition) else self.of(quantity, what)
+        if not isinstance(quantity, Definition):
+            return self.of(quantity, what)
+        try:
+            return self._split(quantity)
+        except ModelError as error:
+            raise ModelError(f"{what}: {error}") from None
 
     def _split(self, definition: Definition) -> ca.SX:
         """A measure with the sides of its kinks, and of those of what it is made of."""

@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 import casadi as ca
 
 from kempe.elements.planar import length_of
+from kempe.errors import ModelError
 
+#: Operations that jump at more than one value of their operand.
+_STAIRS = {ca.OP_FLOOR: "floor", ca.OP_CEIL: "ceil", ca.OP_FMOD: "mod", ca.OP_REMAINDER: "remainder"}
 #: What gives the symbol of the side of a kink: 1 where the given expression is above zero; None where it never moves.
 Side = Callable[[ca.SX], "ca.SX | None"]
 
@@ -70,4 +73,9 @@ def _on_a_side(op: int, whole: Sequence[ca.SX], parts: Sequence[ca.SX], side: Si
             return 1 - s
         larger, less = (parts[0], parts[1]) if op == ca.OP_FMAX else (parts[1], parts[0])
         return s * larger + (1 - s) * less
+    if op == ca.OP_COPYSIGN:
+        s, size = side(whole[1]), _on_a_side(ca.OP_FABS, whole, parts, side)
+        return None if s is None else (2 * s - 1) * (ca.fabs(parts[0]) if size is None else size)
+    if op in _STAIRS and any(side(each) is not None for each in whole):
+        raise ModelError(f"'{_STAIRS[op]}' jumps again and again, at instants that are not looked for")
     return None

@@ -66,7 +66,7 @@ def optimum_html(
         traces=traces,
         chooser="beside",
         words="Full colours: the design that was found. Pale, and dashed in plots: the design it began with.",
-        facts=optimum.message,
+        facts=optimum.message.removeprefix(optimum.status).lstrip(" ,;:"),
         status=(optimum.status, optimum.success),
         before=sections(optimum),
     )
