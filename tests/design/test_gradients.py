@@ -8,8 +8,8 @@ from agreeing import EQUAL, STEPS, TRUE, differentiated, taylor
 from differences import scaled
 from gradient_references import DESIGNS, reference
 
-#: Contact forces in proportion to depth^1.5 have a derivative with a vertical slope where they begin: gradients are less
-#: accurate than motions.
+#: Contact forces in proportion to depth^1.5 have a derivative with a vertical slope where they begin, which makes
+#: gradients less accurate than motions.
 LESS_TRUE = {"clearance": 5e-6, "contact_laws": 1e-5}
 #: After jumps without end, which both methods cut off.
 LESS_EQUAL = {"comes_to_rest": 3e-8}
