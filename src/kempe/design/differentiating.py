@@ -20,12 +20,13 @@ from kempe.design.places import Place
 from kempe.design.start_slopes import StartSlopes
 from kempe.errors import ConvergenceError
 from kempe.results import Result
-from kempe.simulation.machine import Machine
-from kempe.simulation.running import Record, finished, go
+from kempe.simulation.machine import InitialConditions, Machine
+from kempe.simulation.running import Record, finished, go, violated
 from kempe.simulation.task import Task
 from kempe.simulation.velocities import Velocities
 from kempe.solvers import motion as mo
 from kempe.solvers import newmark as nm
+from kempe.solvers.course import REACHED, STOPPED
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.slopes import Slopes, new_slopes
 from kempe.solvers.sweeping import pull_point, pull_rows, push_point, push_rows
@@ -73,6 +74,8 @@ class Differentiated:
         self.machine = self._machine(STOPS)
         self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
         self._blocks: list[dict[str, np.ndarray]] = []
+        self._result: Result | None = None
+        self._ended: tuple[Record, int, InitialConditions | None] = (Record(), REACHED, None)
         #: Per row of the tape: the sides of kinks, which integrands see behind the parameters.
         self.sides = np.zeros((0, watched.kinks))
         #: Per row of the tape: where integrands jump, as the last sweep found it.
@@ -103,7 +106,7 @@ class Differentiated:
         within = SAME * (ends[-1] - self._task.begun)
         return all(np.abs(ends - t).min() <= within for t in times)
 
-    def run(self, parameters: np.ndarray, stops: Sequence[float] = ()) -> Result:
+    def run(self, parameters: np.ndarray, stops: Sequence[float] = ()) -> None:
         """Simulate at parameter values, onto tape, with steps that end at some times; raises where that fails."""
         self._stop_at(stops)
         machine, record = self.machine, Record()
@@ -116,13 +119,20 @@ class Differentiated:
         initial = machine.initial()
         code = go(machine, record, lambda machine, _: self._harvest())
         self._harvest()
-        found = finished(machine, record, code, initial)
-        if found.status == "violated":
+        if code not in (REACHED, STOPPED) or record.outside or violated(machine):
+            found = finished(machine, record, code, initial)
             raise ConvergenceError(found.message, found)
+        self._ended, self._result = (record, code, initial), None
         self.parameters = parameters
         self.tape = self._whole()
         self.sides, self.kinks = np.zeros((len(self.tape.kind), self.watched.kinks)), []
-        return found
+
+    @property
+    def result(self) -> Result:
+        """The last run as a result, made when it is asked for."""
+        if self._result is None:
+            self._result = finished(self.machine, *self._ended)
+        return self._result
 
     @property
     def first_kink(self) -> int:

@@ -80,8 +80,7 @@ class Evaluator:
         )
         self._watch(task)
         self.run = Differentiated(self.system, task, self._watched, self.parameters, self.velocities)
-        #: The last run.
-        self.result: Result | None = None
+        self._ran = False
         #: How the last gradient was found.
         self.used = ""
         #: What there is to say about derivatives of the last run.
@@ -127,6 +126,11 @@ class Evaluator:
                     raise ModelError(f"{leaf.text}: the run goes from {first:g} to {last:g}")
                 self._fixed[k] = Place(float(at), "start" if at <= first else "end" if at >= last else "within")
 
+    @property
+    def result(self) -> Result | None:
+        """The motion of the design evaluated last; None before the first."""
+        return self.run.result if self._ran else None
+
     # --- at a design -------------------------------------------------------------------------------------------------
 
     def vector(self, p: Any) -> np.ndarray:
@@ -149,11 +153,13 @@ class Evaluator:
         near = NEAR * (self.last - self.first)
         stops: list[float] = list(fixed)
         finer: list[float] = []
-        for _ in range(ROUNDS):
-            self.result = self.run.run(vector, [*stops, *finer])
+        for look in range(ROUNDS):
+            self.run.run(vector, [*stops, *finer])
+            self._ran = True
             extremes, kinks, bent = self._places.look(self.run) if self._places.any else ([], [], [])
             wanted = [*kinks, *bent, *(place.t for place in extremes if place.side == "within")]
-            if any(all(abs(t - stop) > near for stop in stops) for t in wanted):
+            settled = all(any(abs(t - stop) <= near for stop in stops) for t in wanted)
+            if not settled and look < ROUNDS - 1:
                 stops = [*fixed, *wanted]
                 continue
             self.run.sides = self._places.sides(self.run)
@@ -163,15 +169,11 @@ class Evaluator:
             if not more:
                 break
             finer += more
-        else:
-            self.run.sides = self._places.sides(self.run)
-            places = self._all_places([_snapped(place, stops) for place in extremes])
-            if not self.run.ends_at([place.t for place in places if place.side == "within"]):
-                words = "where the motion is extreme, or a force has a kink, cannot be told: it moves with every look"
-                raise ConvergenceError(words, self.result)
-            integrals, points, more = self.run.values(places)
-            if more:
-                self.warnings.append("integrals are less accurate than the tolerance: they change too fast in places")
+        if not settled:
+            words = "where the motion is extreme, or a force has a kink, moves with every look: the gradient is rough"
+            self.warnings.append(words)
+        elif more:
+            self.warnings.append("integrals are less accurate than the tolerance: they change too fast in places")
         return places, self._leaves(integrals, points)
 
     def _all_places(self, extremes: Sequence[Place]) -> list[Place]:

@@ -243,6 +243,8 @@ class Model:
         bound = [name for name in by if name not in labels]
         if bound:
             raise ModelError(f"parameter '{bound[0]}' is no free choice: it {self.parameters[bound[0]].follows}")
+        if len(free) == len(everything):
+            return np.eye(len(free))[:, [labels.index(name) for name in by]]
         staged = Staged([ca.vertcat(ca.SX(0, 1), *map(ca.SX, free))], [ca.vertcat(*(p.unfolded for p in everything))])
         numbers = np.array([value for value, p in zip(vector, everything, strict=True) if p.formula is None])
         return staged.slopes(numbers).toarray()[:, [labels.index(name) for name in by]]
