@@ -70,7 +70,7 @@ def main() -> None:
     before, after = m.simulate(TURN), m.simulate(TURN, parameters=best.parameters)
     print(best)
     print(f"Shaking force: {before['ground.shaking'].max():.1f} N before, {after['ground.shaking'].max():.1e} N after")
-    after.animate("out/balanced_four_bar.gif", vectors=["ground.shaking"])
+    after.animate("out/balanced_four_bar.gif", vectors=["O.force", "C.force"])
     after.plot("ground.shaking", beside={"before": before}, label="after").savefig("out/balanced_four_bar.png", dpi=110)
 
 
