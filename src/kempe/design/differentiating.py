@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 import numpy as np
@@ -42,8 +44,10 @@ AT_JUMPS = ("velocity", "inertia", "jumps", "touch")
 
 #: Quadratures of a step may differ by so many tolerances, in sizes of the integral.
 DOUBT = 1.0
+#: So many bytes of a tape are kept in memory.
+MEMORY = 1 << 28
 #: At a kink of a force derivatives are taken this share of the run beside it.
-LEANING = 1e-10
+LEANING = 1e-8
 #: Instants are the same within this share of a run.
 SAME = 1e-10
 #: Room for so many times at which steps have to end.
@@ -74,6 +78,11 @@ class Differentiated:
         self.machine = self._machine(STOPS)
         self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
         self._blocks: list[dict[str, np.ndarray]] = []
+        #: So many bytes of a tape are kept in memory, more in a temporary file.
+        self.memory = MEMORY
+        self._spilled: TemporaryDirectory[str] | None = None
+        self._rows = 0
+        self._shapes: dict[str, tuple[tuple[int, ...], np.dtype]] = {}
         self._result: Result | None = None
         self._ended: tuple[Record, int, InitialConditions | None] = (Record(), REACHED, None)
         #: Per row of the tape: the sides of kinks, which integrands see behind the parameters.
@@ -110,12 +119,14 @@ class Differentiated:
         """Simulate at parameter values, onto tape, with steps that end at some times; raises where that fails."""
         self._stop_at(stops)
         machine, record = self.machine, Record()
-        self._blocks = []
+        if self._spilled is not None:
+            self._spilled.cleanup()
+        self._blocks, self._spilled, self._rows = [], None, 0
         machine.task.velocities.update(self.velocities.at(parameters))
         machine.begin(parameters)
         self.x, self.sweeps = machine.wk.x.copy(), max(2, machine.course.refinements)
         self._harvest()
-        self.begun = sum(len(block["kind"]) for block in self._blocks)
+        self.begun = self._rows + sum(len(block["kind"]) for block in self._blocks)
         initial = machine.initial()
         code = go(machine, record, lambda machine, _: self._harvest())
         self._harvest()
@@ -134,6 +145,10 @@ class Differentiated:
             self._result = finished(self.machine, *self._ended)
         return self._result
 
+    def __del__(self) -> None:
+        if getattr(self, "_spilled", None) is not None:
+            self._spilled.cleanup()  # type: ignore[union-attr]
+
     @property
     def first_kink(self) -> int:
         """The first kink among the quantities at places."""
@@ -146,12 +161,35 @@ class Differentiated:
         if tape.count:
             self._blocks.append({name: getattr(tape, name)[: tape.count].copy() for name in names})
         tape.count = 0
+        self._spill()
+
+    def _spill(self) -> None:
+        """Beyond so much memory, what is written goes to a temporary file."""
+        size = sum(array.nbytes for block in self._blocks for array in block.values())
+        if size > self.memory:
+            self._spilled = self._spilled or TemporaryDirectory(prefix="kempe-tape-")
+            for block in self._blocks:
+                for name, array in block.items():
+                    with open(Path(self._spilled.name) / name, "ab") as file:
+                        file.write(array.tobytes())
+            self._rows += sum(len(block["kind"]) for block in self._blocks)
+            self._shapes = {name: (array.shape[1:], array.dtype) for name, array in self._blocks[0].items()}
+            self._blocks = []
 
     def _whole(self) -> Tape:
         last = self.machine.course.tape
-        if not self._blocks:
+        if self._spilled is not None:
+            self.memory, kept = 0, self.memory
+            self._spill()
+            self.memory = kept
+            joined: dict[str, np.ndarray] = {
+                name: np.memmap(Path(self._spilled.name) / name, dtype, "r+", shape=(self._rows, *shape))
+                for name, (shape, dtype) in self._shapes.items()
+            }
+        elif not self._blocks:
             return last
-        joined = {name: np.concatenate([block[name] for block in self._blocks]) for name in self._blocks[0]}
+        else:
+            joined = {name: np.concatenate([block[name] for block in self._blocks]) for name in self._blocks[0]}
         return last.changed(**joined, count=len(joined["kind"]))
 
     # --- the sweeps --------------------------------------------------------------------------------------------------

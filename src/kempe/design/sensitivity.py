@@ -11,6 +11,7 @@ import numpy as np
 from kempe.calling import explained
 from kempe.design.account import Sensitivity
 from kempe.design.evaluating import Evaluator, Gradient
+from kempe.design.grazes import grazes
 from kempe.errors import AccuracyWarning
 from kempe.model import Model
 from kempe.simulation.assembling import Pose
@@ -62,7 +63,8 @@ def sensitivity(
     at = dict(zip(model.parameters, evaluator.base.tolist(), strict=True))
     design = {name: at[name] for name in evaluator.parameters}
     values, gradients = evaluator.gradients(list(design.values()))
-    for text in evaluator.warnings:
+    told = [*evaluator.warnings, *grazes(evaluator.run)]
+    for text in told:
         warnings.warn(text, AccuracyWarning, stacklevel=3)
     bounds = {name: model.parameters[name].bounds for name in design}
     return Sensitivity(
@@ -74,6 +76,6 @@ def sensitivity(
         parameters=design,
         method=evaluator.used,
         result=evaluator.result,
-        warnings=list(evaluator.warnings),
+        warnings=told,
         bounds={name: limits for name, limits in bounds.items() if limits is not None},
     )

@@ -213,14 +213,13 @@ def at_kink(s, t):
 
 
 @compiled
-def lean(eq, wk, s, by):
-    """Move the state in the inputs along the motion for a time, so that it is on one side of a kink."""
-    state = s.at
+def lean(eq, s, row, by):
+    """Move a state along the motion for a time, to one side of a kink; its accelerations are those of a row."""
+    n, state = eq.n, s.at
     state.t += by
-    for i in range(eq.n):
+    for i in range(n):
         state.q[i] += by * state.v[i]
-        state.v[i] += by * state.al[i]
-    place_all(eq, wk, state)
+        state.v[i] += by * row[2 * n + i]
 
 
 @compiled

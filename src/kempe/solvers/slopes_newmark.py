@@ -51,7 +51,8 @@ def _begin(eq, wk, s, tape, row):
     else:
         place_all(eq, wk, s.at)
     if at_kink(s, tape.t[row, 0]):
-        lean(eq, wk, s, s.leaning)
+        lean(eq, s, tape.start[row], s.leaning)
+        place_all(eq, wk, s.at)
     return 1
 
 
@@ -70,7 +71,8 @@ def _finish(eq, wk, s, tape, row):
     for i in range(s.values.shape[1]):
         s.values[OF_STEP, i] = values[i]
     if at_kink(s, tape.t[row, 1]):
-        lean(eq, wk, s, -s.leaning)
+        lean(eq, s, tape.end[row], -s.leaning)
+        place_all(eq, wk, s.at)
     return int(qd.factor(eq.plan, s.values[OF_STEP], eq.step_shift, s.lu[OF_STEP], s.sweep))
 
 

@@ -100,7 +100,8 @@ def _put_stage(eq, wk, s, tape, row, k):
     s.at.t = tape.t[row, 0] + NODES[k] * h
     place_all(eq, wk, s.at)
     if k == 2 and at_kink(s, tape.t[row, 1]):
-        lean(eq, wk, s, -s.leaning)
+        lean(eq, s, tape.end[row], -s.leaning)
+        place_all(eq, wk, s.at)
 
 
 @compiled

@@ -61,23 +61,23 @@ def _stage(eq, wk, s, tape, row, stage):
         s.at.t = t + C[stage] * h
         for k in range(n, n + eq.m):  # (a guess, where forces depend on multipliers)
             s.at.al[k] = tape.start[row, 2 * n + k]
+    _lean(eq, s, tape, row, stage)
     if solve_stage(eq, wk, s, s.at, stage) == 0:
         return 0
     copy(s.at.q, s.q[stage])
     copy(s.at.v, s.v[stage])
     copy(s.at.al, s.al[stage])
-    _lean(eq, wk, s, tape, row, stage)
     return 1
 
 
 @compiled
-def _lean(eq, wk, s, tape, row, stage):
+def _lean(eq, s, tape, row, stage):
     """Take the side of a kink at which the step begins or ends."""
     if stage == 0:
         if at_kink(s, tape.t[row, 0]):
-            lean(eq, wk, s, s.leaning)
+            lean(eq, s, tape.start[row], s.leaning)
     elif (stage == STAGES or C[stage] == 1.0) and at_kink(s, tape.t[row, 1]):
-        lean(eq, wk, s, -s.leaning)
+        lean(eq, s, tape.end[row], -s.leaning)
 
 
 @compiled
@@ -249,7 +249,6 @@ def _place_stage(eq, wk, s, tape, row, stage):
     copy(s.al[stage], s.at.al)
     s.at.t = tape.t[row, 0] + C[stage] * (tape.t[row, 1] - tape.t[row, 0])
     place_all(eq, wk, s.at)
-    _lean(eq, wk, s, tape, row, stage)
 
 
 @piece
