@@ -2,6 +2,7 @@
 
 from kempe.design.account import Effect, Sensitivity, SensitivityTable
 from kempe.design.equilibrium_sensitivity import equilibrium_sensitivity
+from kempe.design.evaluating import Evaluator
 from kempe.design.functionals import (
     Functional,
     final,
@@ -31,6 +32,7 @@ __all__ = [
     "DesignProblem",
     "Effect",
     "EquilibriumEvaluator",
+    "Evaluator",
     "Functional",
     "KinematicEvaluator",
     "ModalEvaluator",

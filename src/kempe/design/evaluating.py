@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from kempe.design.functionals import Functionals, named
 from kempe.design.leaves import Extreme, Integral, Point
 from kempe.design.places import Place, Places
 from kempe.elements import shown
-from kempe.errors import ConvergenceError, ModelError
+from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.simulation.methods import given_options
@@ -28,6 +30,27 @@ METHODS = ("auto", "projection", "alpha", "radau")
 ROUNDS, NEAR = 8, 1e-11
 
 Gradient = Literal["auto", "adjoint", "direct"]
+_SETTINGS = (
+    "gradient",
+    "parameters",
+    "method",
+    "steps",
+    "tolerance",
+    "step",
+    "max_step",
+    "start",
+    "velocities",
+    "radius",
+)
+
+
+@dataclass(frozen=True)
+class Many:
+    """Functionals of many designs: values (designs, functionals), gradients (designs, functionals, parameters)."""
+
+    values: np.ndarray
+    gradients: np.ndarray
+    failures: dict[int, str]
 
 
 class Evaluator:
@@ -55,6 +78,8 @@ class Evaluator:
         velocities: Mapping[str, Any] | None = None,
         radius: float | None = None,
     ) -> None:
+        settings = (gradient, parameters, method, steps, tolerance, step, max_step, start, velocities, radius)
+        self._made = (model, times, functionals, by), dict(zip(_SETTINGS, settings, strict=True))
         if method not in METHODS:
             raise ModelError(f"gradients are known for the methods {', '.join(METHODS)}, not for {shown(method)}")
         if gradient not in ("auto", "adjoint", "direct"):
@@ -216,6 +241,37 @@ class Evaluator:
         raise ConvergenceError(
             f"'{self.names[f]}' has no derivative by '{self.parameters[k]}': {self.run.blame()}", self.result
         )
+
+    def twin(self) -> Self:
+        """Another one like it, for another thread."""
+        args, options = self._made
+        return type(self)(*args, **options)
+
+    def many(self, designs: Any, workers: int | None = None) -> Many:
+        """Values and gradients of many designs, side by side; a row of design values each.
+
+        Where a design fails its row is NaN and ``failures`` has the reason.
+        """
+        table = np.atleast_2d(np.asarray(designs, dtype=float))
+        if table.shape[1:] != (len(self.parameters),):
+            raise ModelError(f"a design has {len(self.parameters)} values ({', '.join(self.parameters)})")
+        count = max(1, min(workers or os.cpu_count() or 1, len(table)))
+        values = np.full((len(table), len(self.names)), np.nan)
+        slopes = np.full((len(table), len(self.names), len(self.parameters)), np.nan)
+        failures: dict[int, str] = {}
+
+        def work(own: Evaluator, first: int) -> None:
+            for k in range(first, len(table), count):
+                try:
+                    values[k], slopes[k] = own.gradients(table[k])
+                except KempeError as error:
+                    failures[k] = str(error)
+
+        with ThreadPoolExecutor(count) as pool:
+            jobs = [pool.submit(work, self if k == 0 else self.twin(), k) for k in range(count)]
+            for job in jobs:
+                job.result()
+        return Many(values, slopes, dict(sorted(failures.items())))
 
     def _leaves(self, integrals: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Numbers, or rows, of integrals and points in the order of the leaves."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.interpolate import BPoly
+from scipy.optimize import brentq
 
 from kempe.design.differentiating import Differentiated
 from kempe.solvers.tape import INSTANT, TAKE
@@ -35,15 +37,22 @@ def grazes(run: Differentiated) -> list[str]:
             if abs(values[1, c]) < GRAZE * abs(values[2, c]) * (t - since):
                 found.append(_told(run, c, t, "only just reaches its limit"))
         elif tape.kind[row] not in (INSTANT, TAKE):
-            turned = inside & (last[1] < 0.0) & (values[1] >= 0.0) & (values[2] > 0.0)
+            turned = inside & (last[1] < 0.0) & (values[1] >= 0.0)
             for c in np.flatnonzero(turned).tolist():
-                lowest = values[0, c] - 0.5 * values[1, c] ** 2 / values[2, c]
-                if 0.0 <= lowest < 0.5 * values[2, c] * (GRAZE * (t - since)) ** 2:
-                    found.append(_told(run, c, t, "only just misses its limit"))
+                at, lowest, bend = _lowest(float(tape.t[row, 0]), t, last[:, c], values[:, c])
+                if lowest < 0.5 * bend * (GRAZE * (at - since)) ** 2:
+                    found.append(_told(run, c, at, "only just misses its limit"))
         last = values
         if tape.kind[row] == TAKE:
             since, last = t, np.full((3, G), np.nan)
     return found
+
+
+def _lowest(first: float, last: float, start: np.ndarray, end: np.ndarray) -> tuple[float, float, float]:
+    """Where a guard is lowest within a step, how low, and how fast its rate grows: by the quintic of both ends."""
+    guard = BPoly.from_derivatives([first, last], [start.tolist(), end.tolist()])
+    at = float(brentq(guard.derivative(), first, last))
+    return at, float(guard(at)), float(guard.derivative(2)(at))
 
 
 def _told(run: Differentiated, c: int, t: float, what: str) -> str:

@@ -27,11 +27,10 @@ from kempe.simulation.progress import Progress
 
 
 class Simulated(Evaluator):
-    """An evaluator that another thread can have a copy of, and that differentiates the motion it has computed last."""
+    """An evaluator that differentiates the motion it has computed last."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._made = args, options
         self._last: tuple[np.ndarray, tuple[list[Place], np.ndarray]] | None = None
 
     def _simulate(self, p: Any) -> tuple[list[Place], np.ndarray]:
@@ -40,11 +39,6 @@ class Simulated(Evaluator):
             last = np.array(p, dtype=float), super()._simulate(p)
         self._last = last
         return last[1]
-
-    def twin(self) -> Simulated:
-        """Another one like it."""
-        args, options = self._made
-        return Simulated(*args, **options)
 
     def motion(self, design: Mapping[str, float]) -> Result | None:
         """The motion of a design; None where there is none."""
