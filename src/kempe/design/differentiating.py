@@ -37,9 +37,9 @@ from kempe.system import System
 from kempe.system.directions import directions_of
 
 #: What is differentiated along directions.
-DIRECTIONS = ("motion", "residual", "stages", "velocity", "inertia", "guards", "jumps", "latches")
-#: The same, only at jumps.
-AT_JUMPS = ("velocity", "inertia", "jumps", "touch")
+DIRECTIONS = ("motion", "residual", "stages", "velocity", "guards", "latches")
+#: The same at the start and at jumps, outside of compiled code.
+RARELY = ("inertia", "jumps", "touch")
 
 
 #: Quadratures of a step may differ by so many tolerances, in sizes of the integral.
@@ -76,7 +76,7 @@ class Differentiated:
         self.velocities = Velocities(system, None) if velocities is None else velocities
         self._task = task
         self.machine = self._machine(STOPS)
-        self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, "touch")}
+        self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, *RARELY)}
         self._blocks: list[dict[str, np.ndarray]] = []
         #: So many bytes of a tape are kept in memory, more in a temporary file.
         self.memory = MEMORY

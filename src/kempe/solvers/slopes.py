@@ -71,9 +71,7 @@ class Slopes(Frame):
     residual: Directions  # f, Phi
     stages: Directions  # f, Phi'
     velocity: Directions  # Phi, Phi'
-    inertia: Directions  # M a + Phi_q^T lambda
     guards: Directions
-    jumps: Directions
     latches: Directions
     integrand: Gauge
     point: Gauge
@@ -136,7 +134,6 @@ class Slopes(Frame):
     three: Floats
     nothing: Floats
     sweeps: Count  # how often solutions are refined
-    carried: Count  # 1 where accelerations are part of the state
 
 
 @compiled

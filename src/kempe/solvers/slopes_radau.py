@@ -45,7 +45,7 @@ from kempe.solvers.vectors import copy
 
 #: So often stages are corrected. Corrections below the first of these shares are rounding, and so are those below the
 #: second that do not fall any more.
-MOST, ROUNDING, ROUGH = 100, 1e-14, 1e-8
+MOST, ROUNDING, ROUGH, NOTHING = 100, 1e-14, 1e-8, 1e-15
 #: The difference of the method's quadrature and of the one through its start, its second stage and its end: what an
 #: integral may be off by, at most.
 _NODES = np.array([*NODES, 0.0])
@@ -167,15 +167,16 @@ def _correct_back(eq, s, h):
 
 @compiled
 def _add_correction(eq, s):
-    """Add a correction to the increments; how large it is beside them."""
-    st, change, size = s.radau, 0.0, 0.0
+    """Add a correction to the increments; how large it is beside them, 0 where nothing at all changes any more."""
+    st, change, size, any_change, any_size = s.radau, 0.0, 0.0, 0.0, 0.0
     for k in range(3):
         for i in range(eq.n + eq.m):
             st.z[k, i] += st.r[k, i]
+            any_change, any_size = max(any_change, abs(st.r[k, i])), max(any_size, abs(st.z[k, i]))
             if i < eq.n:
                 change = max(change, abs(st.r[k, i]) / eq.scale[i])
                 size = max(size, abs(st.z[k, i]) / eq.scale[i])
-    return change / max(size, 1e-300)
+    return 0.0 if any_change <= NOTHING * any_size else change / max(size, 1e-300)
 
 
 @compiled
