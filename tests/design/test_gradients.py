@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from agreeing import EQUAL, STEPS, TRUE, differentiated, taylor
+from designs import functional
 from differences import scaled
 from gradient_references import DESIGNS, reference
+
+from kempe.design.evaluating import Evaluator
 
 #: Contact forces in proportion to depth^1.5 have a derivative with a vertical slope where they begin, which makes
 #: gradients less accurate than motions.
@@ -39,3 +42,37 @@ def test_taylor_is_of_order_two(name):
         seen = missed[k + 1] > 10 * noise
         orders = np.log2(missed[k][seen] / missed[k + 1][seen])
         assert (orders > 1.6).all(), (design.asked, missed)
+
+
+@pytest.mark.parametrize("name", ["driven", "four_bar", "bump_stop", "stick_slip", "backlash", "lift_off"])
+def test_radau_has_the_same_gradients(name):
+    design, true = DESIGNS[name](), reference(name)
+    asked, at = [functional(each) for each in design.asked], np.array([*design.parameters.values()])
+    options = {**design.options, "method": "radau", "tolerance": 1e-9}
+    found = [
+        Evaluator(design.model, design.end, asked, gradient=g, **options).gradients(at) for g in ("direct", "adjoint")
+    ]
+    np.testing.assert_allclose(found[0][0], true.values, rtol=TRUE)
+    assert scaled(found[0][1] - found[1][1], true.gradients, at).max() <= EQUAL
+    assert scaled(found[0][1] - true.gradients, true.gradients, at).max() <= TRUE + true.off
+
+
+@pytest.mark.parametrize("name", ["four_bar", "double_pendulum", "own_equations"])
+def test_fixed_steps_of_alpha_are_differentiated_exactly(name):
+    """The discrete solution itself, far from converged: differences of it, extrapolated, know nothing of the motion."""
+    design = DESIGNS[name]()
+    asked = [functional(each) for each in design.asked if each[0] in ("integral", "final")]
+    at = np.array([*design.parameters.values()])
+    evaluator = Evaluator(design.model, design.end, asked, method="alpha", step=0.01, gradient="adjoint")
+    gradients = evaluator.gradients(at)[1]
+    for k in range(len(at)):
+        along, h = np.eye(len(at))[k], 1e-3 * abs(at[k])
+        coarse, fine = (
+            (evaluator.values(at + s * along) - evaluator.values(at - s * along)) / (2 * s) for s in (h, h / 2)
+        )
+        np.testing.assert_allclose(
+            gradients[:, k] * at[k],
+            (4 * fine - coarse) / 3 * at[k],
+            rtol=1e-6,  # (multipliers show what Newton's method leaves, over the square of the step)
+            atol=1e-8 * np.abs(gradients * at).max(),
+        )

@@ -32,7 +32,9 @@ from kempe.solvers.slopes import (
     copy_some,
     ends_at_switch,
     lean,
+    pull_accelerations,
     pull_gauge,
+    push_accelerations,
     push_gauge,
     put_direction,
     read_gauge,
@@ -102,6 +104,16 @@ def _put_stage(eq, wk, s, tape, row, k):
     if k == 2 and at_kink(s, tape.t[row, 1]):
         lean(eq, s, tape.end[row], -s.leaning)
         place_all(eq, wk, s.at)
+
+
+@compiled
+def _solve_stage(eq, wk, s, tape, row, k):
+    """Put a stage into the inputs with the accelerations and multipliers of its state; 0 where that failed.
+
+    Those of the stage itself are of lower order: integrals of reactions would be too.
+    """
+    _put_stage(eq, wk, s, tape, row, k)
+    return solve_stage(eq, wk, s, s.at, k)
 
 
 @compiled
@@ -225,8 +237,10 @@ def _push(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, d: int, t0: 
         return 0
     if s.integrand.size > 0:
         for k in range(3):
-            _put_stage(eq, wk, s, tape, row, k)
+            if _solve_stage(eq, wk, s, tape, row, k) == 0:
+                return 0
             _along_stage(eq, s, h, k, s.one, s.two, s.three)
+            push_accelerations(eq, wk, s, k, dx, s.one, s.two, t0 + NODES[k] * (t1 - t0), s.three)
             if t1 != t0:
                 read_gauge(s.integrand, wk, s, s.at)
                 copy_some(s.integrand.outputs, s.ends)
@@ -265,7 +279,8 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
         return 0
     if s.integrand.size > 0:
         for k in range(3):
-            _put_stage(eq, wk, s, tape, row, k)
+            if _solve_stage(eq, wk, s, tape, row, k) == 0:
+                return 0
             read_gauge(s.integrand, wk, s, s.at)
             add_scaled(s.integral, h * A[2, k], s.integrand.outputs)
             if s.doubts.shape[0] > 0:
@@ -347,7 +362,8 @@ def _pull(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, f: int) -> i
     _spread(eq, s, h, 2, q, v, al)
     if s.integrand.size > 0:
         for k in range(3):
-            _put_stage(eq, wk, s, tape, row, k)
+            if _solve_stage(eq, wk, s, tape, row, k) == 0:
+                return 0
             read_gauge(s.integrand, wk, s, s.at)
             for i in range(s.integrand.size):
                 hbar += A[2, k] * s.seed[f, i] * s.integrand.outputs[i]
@@ -356,7 +372,9 @@ def _pull(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, f: int) -> i
             zero(al)
             at = pull_gauge(s.integrand, wk, s, s.at, f, s.seed[f], h * A[2, k], q, v, al)
             at += collect(eq.layout, s.xbar[f], q, v, al, n)
+            at += pull_accelerations(eq, wk, s, k, f, al, q, v)
             tbar += (1.0 - NODES[k]) * at
+            zero(al)
             _spread(eq, s, h, k, q, v, al)
     # J^T y = r by corrections; z gathers y, and s.second the right-hand side
     b = s.second[f]
