@@ -194,7 +194,7 @@ class RigidSolid(RigidLink):
         basis = _independent(drawn)
         own: list[Vector] = []
         while len(basis) < 3:
-            made = Vector(f"{name}.e{len(own) + 1}", _across([drawn[item] for item in basis]), owner=self)
+            made = Vector(f"{name} e{len(own) + 1}", _across([drawn[item] for item in basis]), owner=self)
             own.append(made)
             drawn[made] = column(made.direction)
             basis.append(made)
