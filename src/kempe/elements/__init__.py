@@ -90,7 +90,7 @@ from kempe.elements.pressing_contacts import (
     PressingCircleLineContact,
     PressingPointLineContact,
 )
-from kempe.elements.quantities import Quantity, angle, distance
+from kempe.elements.quantities import Quantity, angle, displacement, distance
 from kempe.elements.restitution import loss_of, restitution_of
 from kempe.elements.rotations import Rotation
 from kempe.elements.rubbing import Friction
@@ -249,6 +249,7 @@ __all__ = [
     "curve",
     "curve_through",
     "cycloidal",
+    "displacement",
     "distance",
     "evaluate",
     "harmonic",

@@ -190,6 +190,7 @@ class SpatialModel(Builder):
 
     # --- forces ----------------------------------------------------------------------------------------------------
 
+    impulse = adds(el.Impulse)
     torsion_spring = adds(el.SpatialTorsionSpring)
     bushing = adds(el.SpatialBushing)
     torque = adds_unnamed(el.SpatialTorque)
