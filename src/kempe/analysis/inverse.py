@@ -11,7 +11,6 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from kempe.analysis.kinematics import BranchChoice, kinematics
-from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.tangents import LOAD_ITERATIONS, State, settle
 from kempe.calling import explained
 from kempe.errors import ModelError
@@ -22,6 +21,7 @@ from kempe.simulation.assembling import Pose
 from kempe.simulation.posing import Posed
 from kempe.simulation.progress import Progress, Report, reporting
 from kempe.solvers.least_squares import DENSE
+from kempe.system.dependence import constraint_rank
 
 #: A motion is one of the mechanism's own when no larger part of the forces than this is left unbalanced.
 BALANCED = 1e-7

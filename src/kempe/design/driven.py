@@ -20,7 +20,6 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.tangents import State
 from kempe.design.chain import Chain
 from kempe.design.leaning import Leaning
@@ -28,6 +27,7 @@ from kempe.errors import ModelError
 from kempe.results import Result
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
+from kempe.system.dependence import constraint_rank
 
 #: Equations are fulfilled when no larger part of them than this is left.
 LEFT = 1e-8

@@ -93,6 +93,7 @@ from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.restitution import loss_of, restitution_of
 from kempe.elements.rubbing import Friction
 from kempe.elements.sources import KernelSource
+from kempe.elements.stiffness import Member, rod
 from kempe.elements.stops import BumpStop
 from kempe.elements.tables import Table, table
 from kempe.elements.touching import Touch, Touching
@@ -154,6 +155,7 @@ __all__ = [
     "LuGre",
     "LubricatedRevolute",
     "Marker",
+    "Member",
     "ModifiedCoulomb",
     "Number",
     "Parameter",
@@ -215,6 +217,7 @@ __all__ = [
     "polynomial345",
     "positive",
     "restitution_of",
+    "rod",
     "shown",
     "spline",
     "table",

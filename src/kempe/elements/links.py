@@ -65,6 +65,7 @@ class RigidLink(Element):
         centre: Any = None,
         inertia: Any = None,
         gravity: Any = (0.0, 0.0),
+        stiffness: Any = None,
     ) -> None:
         what = f"{'bar' if len(points) == 2 else 'plate'} '{name}'"
         if len(points) < 2:
@@ -106,6 +107,7 @@ class RigidLink(Element):
             gravity=gravity if inertial else [],
         )
         self._has_inertia = bool(inertial)
+        self.stiffen(stiffness)
 
     @property
     def has_inertia(self) -> bool:

@@ -155,6 +155,13 @@ def _either(word: str, **given: Any) -> None:
             raise ModelError(f"{key}= does not go with {word}, where a contact law says how it touches")
 
 
+def _tight(stiffness: Any, **play: Any) -> None:
+    """A stiffness is that of a constraint, which a joint with play has none of."""
+    for key, value in play.items():
+        if stiffness is not None and value is not None:
+            raise ModelError(f"stiffness= does not go with {key}=: a joint with play holds nothing for good")
+
+
 def verb_of(element: Any) -> str:
     """The builder method of an element class: its name in words, joined by underscores."""
     return kind_of(element).replace(" ", "_")
@@ -167,6 +174,8 @@ def _as_given(key: str, value: Any) -> Any:
     """
     if isinstance(value, (list, tuple)):
         return [_as_given(key, item) for item in value]
+    if isinstance(value, dict):
+        return {name: _as_given(key, item) for name, item in value.items()}
     if isinstance(value, np.ndarray):
         return value.copy() if value.ndim else value.item()
     if not callable(value) or isinstance(value, (ca.SX, el.Field)):
@@ -282,13 +291,22 @@ class MechanismModel(Model):
         mass: Any = None,
         centre: Any = None,
         inertia: Any = None,
+        stiffness: Any = None,
     ) -> el.Bar:
         """A rigid bar between two points, as long as drawn unless ``length`` is given.
 
         With a ``mass`` it is uniform, unless ``centre`` (of mass, in the bar's axes) or ``inertia`` about it is given.
+        A ``stiffness``, a number or ``kp.Member(E=..., A=...)``, says how it shares a load with others; it stays rigid.
         """
         link = el.RigidLink(
-            name, (first, second), length=length, mass=mass, centre=centre, inertia=inertia, gravity=self._gravity
+            name,
+            (first, second),
+            length=length,
+            mass=mass,
+            centre=centre,
+            inertia=inertia,
+            gravity=self._gravity,
+            stiffness=stiffness,
         )
         return Model.add(self, link).carrier
 
@@ -302,6 +320,7 @@ class MechanismModel(Model):
         mass: Any = None,
         centre: Any = None,
         inertia: Any = None,
+        stiffness: Any = None,
     ) -> el.Bar:
         """A rigid link through three or more points; ``places`` gives those after the second in the link's axes.
 
@@ -317,6 +336,7 @@ class MechanismModel(Model):
             centre=centre,
             inertia=inertia,
             gravity=self._gravity,
+            stiffness=stiffness,
         )
         return Model.add(self, link).carrier
 
@@ -350,6 +370,7 @@ class MechanismModel(Model):
         clearance: Any = None,
         contact: Any = None,
         bearing_radius: Any = None,
+        stiffness: Any = None,
     ) -> el.Revolute | el.LooseRevolute | el.ClearanceRevolute | el.LubricatedRevolute:
         """A pin: a point of i and a point of j coincide, or with ``backlash`` or ``clearance`` stay as near as that.
 
@@ -361,9 +382,12 @@ class MechanismModel(Model):
         (``contact=kp.LankaraniNikravesh(...)``) and with a smooth law of friction; ``bearing_radius`` is needed for
         friction and for stiffnesses from materials. See :class:`kempe.elements.ClearanceRevolute`. With
         ``contact=kp.ShortBearing(...)`` or ``kp.LongBearing(...)`` a film of lubricant keeps them apart.
+
+        A ``stiffness`` says how a tight pin shares a load with others that hold the same; it stays rigid.
         """
         place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with _named("revolute", name):
+            _tight(stiffness, backlash=backlash, clearance=clearance)
             if _pressing(clearance, contact=contact, bearing_radius=bearing_radius):
                 _either("clearance=", backlash=backlash, radius=radius, restitution=restitution, law=law)
                 pressing = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius}
@@ -374,7 +398,7 @@ class MechanismModel(Model):
             bouncing = _bouncing(backlash, restitution=restitution, law=law)
             place["radius"] = radius
             if backlash is None:
-                return Model.add(self, el.Revolute(name, i, j, **place))
+                return Model.add(self, el.Revolute(name, i, j, **place, stiffness=stiffness))
             return Model.add(self, el.LooseRevolute(name, i, j, **place, backlash=backlash, **bouncing))
 
     @recorded
@@ -397,6 +421,7 @@ class MechanismModel(Model):
         law: str | None = None,
         clearance: Any = None,
         contact: Any = None,
+        stiffness: Any = None,
     ) -> el.Translational | el.LooseTranslational:
         """A prismatic guide: j slides along an axis of i and does not turn in it, or with play in it hardly.
 
@@ -409,16 +434,20 @@ class MechanismModel(Model):
         ``length`` and ``width``, touches with its four corners, each with an impact (plastic unless there is a
         ``restitution``, by ``law`` "newton" or "poisson"); see :class:`kempe.elements.LooseTranslational`. With
         ``clearance`` instead the corners press by a contact law, ``contact``, and rub by a smooth law of friction.
+
+        A ``stiffness`` says how a tight guide shares a load with others that hold the same; it stays rigid.
         """
         place: dict[str, Any] = {"axis": axis, "at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with _named("translational", name):
+            _tight(stiffness, backlash=backlash, clearance=clearance)
             if _pressing(clearance, contact):
                 _either("clearance=", backlash=backlash, restitution=restitution, law=law)
                 size = {"length": length, "width": width, "clearance": clearance, "contact": contact}
                 return self._guided(el.clearance_guide(name, i, j, **place, **size), angle)
             bouncing = _bouncing(backlash, width=width, restitution=restitution, law=law)
             if backlash is None:
-                return Model.add(self, el.Translational(name, i, j, **place, angle=angle, length=length))
+                tight = {"angle": angle, "length": length, "stiffness": stiffness}
+                return Model.add(self, el.Translational(name, i, j, **place, **tight))
             return self._guided(
                 el.loose_guide(name, i, j, **place, length=length, backlash=backlash, **bouncing), angle
             )

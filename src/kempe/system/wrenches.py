@@ -68,6 +68,8 @@ class VirtualFamily(Family):
         super().__init__(element, source)
         #: Per carrier: force in x and y, moment.
         self.wrenches = -self.balance[own:]
+        #: What a multiplier of one exerts: a column per row, as wrenches.
+        self.pulls = -self.Phi_q[:, own:].T
 
 
 def touched(element: Element) -> dict[str, Marker]:
@@ -118,6 +120,19 @@ def wrench(replay: Replay, k: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     values = replay.evaluate(k, family, "wrenches", family.wrenches, tables)
     at = 3 * list(touched(element)).index(name)
     return values[:, at : at + 2], values[:, at + 2]
+
+
+def acts_on_carriers(element: Element) -> bool:
+    """Whether what an element exerts is known as forces and moments on bodies, points and bars."""
+    return not isinstance(element, UserElement) and bool(touched(element))
+
+
+def pulls(replay: Replay, k: int) -> np.ndarray:
+    """What a multiplier of one exerts, per row of element k: (times, carriers, force and moment, rows), world axes."""
+    family, tables = virtual(replay.system, k)
+    values = replay.evaluate(k, family, "pulls", ca.vec(family.pulls), tables)
+    carriers = len(touched(replay.system.elements[k]))
+    return np.moveaxis(values.reshape(len(values), family.n_rows, carriers, -1), 1, 3)
 
 
 def virtual(system: System, k: int) -> tuple[VirtualFamily, list[Table]]:
