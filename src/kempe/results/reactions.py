@@ -12,6 +12,7 @@ import numpy as np
 
 from kempe.elements import Marker, Point
 from kempe.errors import ModelError
+from kempe.results.open_reactions import OpenReactions
 from kempe.system.derived import SHAKING, derived_names
 from kempe.system.measures import positions
 from kempe.system.replay import Replay
@@ -48,14 +49,16 @@ class Reaction:
 class Loads:
     """Derived histories of one result, by name; what was computed for an element is kept."""
 
-    def __init__(self, replay: Replay, known: Container[str]) -> None:
+    def __init__(self, replay: Replay, known: Container[str], stats: Mapping[str, Any] | None = None) -> None:
         self.replay, self.known = replay, known
+        self._open = OpenReactions(replay, stats or {})
         self.names = derived_names(replay.system, known)
         self._kept: dict[tuple[str, int], Any] = {}
 
     def history(self, name: str) -> np.ndarray:
         """One derived history."""
         kind, k, which = self.names[name]
+        self._open.warn(kind, k, which)
         if kind == "effort":
             return -self.replay.states.multipliers[:, self.replay.system.rows_of[k][which]]
         if kind == "power":  # of what moves the rows along: lambda . Phi_t
@@ -107,6 +110,7 @@ class Loads:
             marker = parts[_known(on, parts, f"{element.kind} '{name}' does not act on '{_name(on)}'")]
         if marker is None:
             raise ModelError(f"{element.kind} '{name}' acts on no body, point or bar")
+        self._open.warn("force", elements[name], "", marker.name)
         force, moment = wrench(self.replay, elements[name], marker.name)
         ends = [marker] if isinstance(marker.carrier, Point) else [marker, *(marker.carrier.on((x, 0)) for x in (0, 1))]
         where = positions(system, ends, self.replay.parameters, states.q)

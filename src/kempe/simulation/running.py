@@ -235,6 +235,8 @@ def result(
     if always:
         stats["redundant constraints"] = always
         stats["reactions"] = SMALLEST if machine.sharing is None else machine.sharing.kind
+        if machine.penalties:
+            stats["penalties"] = {labels[k]: value for k, value in machine.penalties.items()}
         listed = ", ".join(f"'{label}'" for label in always[:6])
         more = f" and {len(always) - 6} more" if len(always) > 6 else ""
         message += f"; redundant: {listed}{more} (the motion is the same without, their reactions are not unique)"

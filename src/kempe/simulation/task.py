@@ -13,7 +13,7 @@ from kempe.errors import ModelError
 from kempe.simulation.assembling import Pose
 from kempe.simulation.methods import Method, method_named
 from kempe.simulation.times import time_grid
-from kempe.system.sharing import ELASTIC, SMALLEST
+from kempe.system.sharing import reactions_named
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,6 @@ def new_task(
         raise ModelError(f"velocities are given by name, as a mapping, not {shown(velocities)}")
     if not isinstance(audit, (bool, np.bool_)):
         raise ModelError(f"audit must be True or False, not {shown(audit)}")
-    if reactions not in (None, ELASTIC, SMALLEST):
-        raise ModelError(f"reactions must be '{ELASTIC}' or '{SMALLEST}', not {shown(reactions)}")
     given: dict[str, Any] = {"method": method, "audit": bool(audit), "reactions": reactions}
     given |= {"tolerance": tolerance, "step": step, "max_step": max_step}
     grid = time_grid(times, steps)
@@ -84,7 +82,7 @@ def new_task(
         step=0.0 if step is None else step_within(step, "step", grid),
         max_step=float(grid[-1] - grid[0]) if max_step is None else step_within(max_step, "max_step", grid),
         audit=audit,
-        reactions=reactions,
+        reactions=reactions_named(reactions),
         start=start,
         velocities={name: plain_number(value, f"velocity '{name}'") for name, value in wanted.items()},
         arguments={**given, "options": dict(options or {})},

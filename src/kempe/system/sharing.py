@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from kempe.elements import shown
 from kempe.errors import ModelError
 from kempe.system.dependence import NOTHING
 from kempe.system.replay import Replay, States
@@ -57,22 +59,33 @@ class Sharing:
     weight: np.ndarray  # zero for rigid rows
     plain: np.ndarray  # the square of the force of a multiplier of one, or of its moment by the mechanism's size
 
+    def conditions(self, idle: np.ndarray) -> np.ndarray:
+        """What the multipliers satisfy that are taken: a matrix B with B lambda = 0, for idle multipliers by column."""
+        told, untold = self._split(idle)
+        B = np.vstack([(told * self.weight[:, None]).T, (untold * self.plain[:, None]).T])
+        return np.asarray(B / np.abs(B).max(axis=1, initial=1e-300, keepdims=True))
+
     def chosen(self, multipliers: np.ndarray, idle: np.ndarray) -> np.ndarray:
         """Of all multipliers + idle z those that are taken; ``idle`` has a column for each combination that is free."""
-        return _least(_least(multipliers, idle, self.weight), self.untold(idle), self.plain)
+        B = self.conditions(idle)
+        return np.asarray(multipliers - idle @ np.linalg.solve(B @ idle, B @ multipliers))
 
     def untold(self, idle: np.ndarray) -> np.ndarray:
         """Idle multipliers that the weights leave open."""
-        if not idle.shape[1]:
-            return idle
+        return self._split(idle)[1]
+
+    def _split(self, idle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Idle multipliers that the weights decide about, and those they leave open."""
         forces, mixed = np.linalg.qr(idle * np.sqrt(self.plain)[:, None])
         costs = np.divide(self.weight, self.plain, out=np.zeros_like(self.plain), where=self.plain > 0.0)
         _, s, Vt = np.linalg.svd(forces * np.sqrt(costs)[:, None])
         told = int((s > UNTOLD * np.sqrt(costs.max(initial=0.0))).sum())
-        return np.asarray(idle @ np.linalg.solve(mixed, Vt[told:].T))
+        ways = idle @ np.linalg.solve(mixed, Vt.T)
+        ways[(np.abs(forces @ Vt.T) < NOTHING) & (self.plain > 0.0)[:, None]] = 0.0
+        return ways[:, :told], ways[:, told:]
 
     def compliance(self, flexible: np.ndarray, idle: np.ndarray | None, share: float) -> np.ndarray:
-        """What stands in the multiplier block, about a share of the flexibilities, for refinement to end in this choice.
+        """What stands in the multiplier block, near a share of the flexibilities, for refinement to end in this choice.
 
         Refinement from zero only ever adds C^-1 Phi_q y to the multipliers, so that idle^T C lambda = 0: of all that
         balance, those of least lambda^T C lambda. Rows without idle multipliers (None: nobody knows them) stay as they
@@ -89,11 +102,11 @@ class Sharing:
         return found
 
 
-def _least(multipliers: np.ndarray, idle: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Of all multipliers + idle z those of the least sum of weight lambda^2."""
-    root = np.sqrt(weight)
-    z = np.linalg.lstsq(idle * root[:, None], -multipliers * root, rcond=UNTOLD)[0] if idle.shape[1] else np.zeros(0)
-    return np.asarray(multipliers + idle @ z)
+def reactions_named(kind: Any) -> str | None:
+    """How reactions are chosen, as a user asks for it; None: as there are stiffnesses."""
+    if kind not in (None, ELASTIC, SMALLEST):
+        raise ModelError(f"reactions must be '{ELASTIC}' or '{SMALLEST}', not {shown(kind)}")
+    return kind  # type: ignore[no-any-return]
 
 
 def sharing(
