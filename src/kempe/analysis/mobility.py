@@ -209,7 +209,7 @@ def _describe(name: str, m: Mobility) -> str:
     if permanent:
         lines.append(f"{len(permanent)} redundant constraint{'s' if len(permanent) > 1 else ''}:")
         lines += [f"  {d}" for d in permanent]
-        lines.append("  (the motion is the same without them; their reactions are not unique)")
+        lines.append("  (the motion is the same without them; m.redundancy() says which reactions are not unique)")
     if m.shaky:
         lines.append(
             f"shaky: it can move infinitesimally ({', '.join(m.free[:4])}), but no position nearby can be assembled"

@@ -69,7 +69,7 @@ class Redundancy:
         facts = {
             "redundant constraints": self.degree,
             "determined": _listed(self.unique) or "none",
-            "not determined": _components(self.undetermined) or "none",
+            "not determined": components_listed(self.undetermined) or "none",
         }
         rows = "".join(f"<tr><td>{name}</td><td>{escape(str(value))}</td></tr>" for name, value in facts.items())
         return f"<table>{rows}</table><pre>{escape(self.message)}</pre>"
@@ -156,7 +156,7 @@ def _describe(name: str, found: Redundancy) -> str:
         lines.append("every reaction is determined all the same")
         return "\n".join(lines)
     lines.append(f"determined by rigid-body mechanics: {_listed(found.unique) or 'no reaction'}")
-    lines.append(f"not determined by it: {_components(found.undetermined)}")
+    lines.append(f"not determined by it: {components_listed(found.undetermined)}")
     if found.decided == ELASTIC:
         told = (
             "the stiffnesses of joints decide" if not found.left else "of these the stiffnesses of joints decide some"
@@ -164,7 +164,7 @@ def _describe(name: str, found: Redundancy) -> str:
         lines.append(f"{told}: reactions='elastic'")
     if found.left:
         what = "not told by them" if found.decided == ELASTIC else "no stiffness tells them"
-        rest = f": {_components(found.left)}" if found.decided == ELASTIC else ""
+        rest = f": {components_listed(found.left)}" if found.decided == ELASTIC else ""
         lines.append(f"{what}{rest}; give these joints stiffness= (until then the smallest that fit are given)")
     return "\n".join(lines)
 
@@ -174,7 +174,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:NAMES]) + more
 
 
-def _components(table: Mapping[str, list[str]]) -> str:
+def components_listed(table: Mapping[str, list[str]]) -> str:
     """Components by joint in few words: all that are called alike are one."""
     words = [f"{name}.{what}" for name, components in table.items() for what in gathered(components)]
     more = f" and {len(words) - NAMES} more" if len(words) > NAMES else ""

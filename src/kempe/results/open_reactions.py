@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +18,19 @@ from kempe.system.uniqueness import Uniqueness
 
 #: Up to so many coordinates full matrices are looked at.
 DENSE = 2000
+
+
+_unasked: ContextVar[bool] = ContextVar("unasked", default=False)
+
+
+@contextmanager
+def unasked() -> Iterator[None]:
+    """All quantities are looked at, and nobody asked for a reaction: nothing is said."""
+    token = _unasked.set(True)
+    try:
+        yield
+    finally:
+        _unasked.reset(token)
 
 
 class OpenReactions:
@@ -43,7 +58,7 @@ class OpenReactions:
 
     def warn(self, kind: str, k: int, which: Any, on: str | None = None) -> None:
         """Warn, once, where a quantity of element k that is asked for is open."""
-        if self._told or self._position is None:
+        if self._told or _unasked.get() or self._position is None:
             return
         (at, idle), system = self._position, self._replay.system
         felt = kind == "output" and which in system.families[k].felt_outputs

@@ -406,6 +406,17 @@ class Machine:
         """The rows that others imply."""
         return [one.row for one in combinations(idle, self.system.blame_order)]
 
+    def felt_and_shared(self) -> list[str]:
+        """The elements whose forces depend on loads that redundant constraints share."""
+        if not self.redundant:
+            return []
+        involved = np.ones(self.eq.m, dtype=bool)
+        if self._involved is not None:
+            involved = np.abs(self._involved).max(axis=1) > 0.0
+        system = self.system
+        loaded = [(k, e.name) for k, e in enumerate(system.elements) if system.families[k].loaded]
+        return [name for k, name in loaded if involved[system.lam_of[k]].any()]
+
     def scaled_jacobian(self) -> np.ndarray:
         """Phi_q at the present position, in sizes."""
         now = self.course.now
