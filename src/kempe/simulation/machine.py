@@ -406,14 +406,15 @@ class Machine:
         """The rows that others imply."""
         return [one.row for one in combinations(idle, self.system.blame_order)]
 
+    def shared_rows(self) -> np.ndarray:
+        """Which rows share loads with others, as far as anybody knows."""
+        if not self.redundant or self._involved is None:
+            return np.full(self.eq.m, bool(self.redundant))
+        return np.asarray(np.abs(self._involved).max(axis=1) > 0.0)
+
     def felt_and_shared(self) -> list[str]:
         """The elements whose forces depend on loads that redundant constraints share."""
-        if not self.redundant:
-            return []
-        involved = np.ones(self.eq.m, dtype=bool)
-        if self._involved is not None:
-            involved = np.abs(self._involved).max(axis=1) > 0.0
-        system = self.system
+        involved, system = self.shared_rows(), self.system
         loaded = [(k, e.name) for k, e in enumerate(system.elements) if system.families[k].loaded]
         return [name for k, name in loaded if involved[system.lam_of[k]].any()]
 
