@@ -77,7 +77,7 @@ from kempe.analysis import (
     sparsity,
     statistics,
 )
-from kempe.api import Equations, Mechanism, load
+from kempe.api import Equations, Mechanism, SpatialMechanism, load
 from kempe.design import (
     Active,
     DesignProblem,
@@ -129,6 +129,7 @@ from kempe.elements import (
     Parameter,
     PrintedHybrid,
     RooneyDeravi,
+    Rotation,
     ShortBearing,
     Stribeck,
     Switch,
@@ -160,6 +161,7 @@ from kempe.errors import (
     FileError,
     KempeError,
     ModelError,
+    ModelWarning,
     SingularPositionError,
 )
 from kempe.results import Energies, Reaction, Result
@@ -207,6 +209,7 @@ __all__ = [
     "Mobility",
     "ModalEvaluator",
     "ModelError",
+    "ModelWarning",
     "Modes",
     "ModifiedCoulomb",
     "Optimum",
@@ -222,6 +225,7 @@ __all__ = [
     "Response",
     "Result",
     "RooneyDeravi",
+    "Rotation",
     "Runs",
     "Sensitivity",
     "SensitivityHistory",
@@ -230,6 +234,7 @@ __all__ = [
     "SingularPosition",
     "SingularPositionError",
     "Sparsity",
+    "SpatialMechanism",
     "Spread",
     "Statistics",
     "Stribeck",
