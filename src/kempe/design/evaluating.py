@@ -134,6 +134,7 @@ class Evaluator:
             k: leaf.integrand(expressions) if isinstance(leaf, Integral) else leaf.expression(expressions)
             for k, leaf in enumerate(leaves)
         }
+        self._felt = expressions.symbols.rows_in([*made.values()])
         sides, kinks = expressions.sides, [*expressions.sides, *expressions.kinks()]
         integrand, point = ([made[k] for k in which] for which in (self._integrals, self._points))
         asked = gauge([*point, *sides], expressions.symbols)
@@ -221,6 +222,7 @@ class Evaluator:
         """The functionals at a design, and a row of derivatives for each."""
         self.warnings = []
         places, leaves = self._simulate(p)
+        self._refuse_shared()
         at = self.run.parameters
         by = self.model.parameter_slopes(at, self.parameters)
         values, explicit = self.functionals.gradients(leaves, np.zeros((len(leaves), len(at))), at)
@@ -232,6 +234,17 @@ class Evaluator:
         else:
             by_run = self.run.adjoint(weights[:, self._integrals], weights[:, self._points], places)
         return values, self._finite(explicit @ by + by_run)
+
+    def _refuse_shared(self) -> None:
+        """How redundant constraints share a load changes with parameters in a way that runs do not follow."""
+        machine = self.run.machine
+        shared = machine.shared_rows()
+        felt = [self.system.rows[k].owner for k in self._felt if shared[k]] + machine.felt_and_shared()
+        if felt:
+            raise ModelError(
+                f"constraints of '{self.model.name}' are redundant, and they share the load of '{felt[0]}': "
+                "its derivatives are not known for simulations (they are for inverse_dynamics and equilibrium)"
+            )
 
     def _finite(self, gradients: np.ndarray) -> np.ndarray:
         """Gradients, all of which have to be numbers."""

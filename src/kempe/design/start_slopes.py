@@ -15,9 +15,10 @@ from scipy.sparse.linalg import splu
 
 from kempe.errors import ModelError
 from kempe.simulation.machine import Machine
-from kempe.simulation.posing import checked_inputs, draw
+from kempe.simulation.posing import checked_inputs
 from kempe.solvers import start as st
 from kempe.solvers.directions import Directions, pulled, pushed
+from kempe.system.sizes import draw
 
 #: What a pivot of the multiplier block gets, in squares of row sizes, and how often a solution is refined.
 SHIFT, SWEEPS = 1e-11, 6
