@@ -17,6 +17,7 @@ import numpy as np
 
 from kempe.design.breaks import Break, breaks_of
 from kempe.design.crossing_slopes import CrossingSlopes
+from kempe.design.first_mode_slopes import FirstModeSlopes
 from kempe.design.jump_slopes import JumpSlopes
 from kempe.design.places import Place
 from kempe.design.start_slopes import StartSlopes
@@ -376,6 +377,7 @@ class Differentiated:
         drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((len(self.by), self.machine.eq.n))
         given = (self.velocities.slopes(self.parameters) @ by).T
         s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes() @ by)
+        self._first_modes().push(s)
         _, slopes = self._forward(s, work, places)
         return s.dintegral.T.copy(), slopes.T.copy()
 
@@ -411,6 +413,7 @@ class Differentiated:
                 s.point_seed[:, self.first_kink + passed.kink] = seeds @ passed.weights
             if pull_point(eq, work, s, self.state(row)) == 0:
                 self.fail(max(row, 0))
+        self._first_modes().pull(s)
         start = self._start()
         dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
         to_x, to_start = self.system.number_slopes(self.parameters)
@@ -423,6 +426,10 @@ class Differentiated:
     def _start(self) -> StartSlopes:
         """The derivatives of the start."""
         return StartSlopes(self.machine, self.directions["inertia"], self.directions["velocity"])
+
+    def _first_modes(self) -> FirstModeSlopes:
+        """The derivatives of what the first modes keep and close."""
+        return FirstModeSlopes(self.machine, self.directions, self.tape)
 
     def _last_modes(self, work: mo.Work) -> None:
         """Put the modes and kept values of the end into the inputs."""
