@@ -32,6 +32,8 @@ from kempe.solvers.vectors import copy
 
 #: Stages that are kept of a step at most, and its end.
 KEPT_STAGES = 13
+#: What is mixed into a direction that is watched, as a share of it.
+LITTLE = 1e-12
 
 
 class Stages(Frame):
@@ -113,6 +115,7 @@ class Slopes(Frame):
     sizes: Floats  # integrals of the sizes of integrands
     strays: Floats  # per row of the tape, where it is asked for: what the last direction is off by, as a share of it
     reach: Floats  # how large that has been, in scales: positions and velocities
+    anything: Floats  # n: numbers at random
     three_sums: Floats  # scratch
     five_sums: Floats
     # stages of a step: states, factors, and their directions or weights
@@ -197,11 +200,17 @@ def copy_some(source, target):
 
 
 @compiled
-def stretch(eq, s, dq, dv):
-    """How large a direction has been so far."""
+def stir(eq, s, dq, dv):
+    """How large the direction that is watched has been; and a little of everything is mixed into it.
+
+    What it does not have by chance, other directions have by rounding, and steps that are too long let it grow.
+    """
     for i in range(eq.n):
         s.reach[0] = max(s.reach[0], abs(dq[i]) / eq.scale[i])
         s.reach[1] = max(s.reach[1], abs(dv[i]) / eq.scale[i])
+    for i in range(eq.n):
+        dq[i] += LITTLE * s.anything[i] * s.reach[0] * eq.scale[i]
+        dv[i] += LITTLE * s.anything[i] * s.reach[1] * eq.scale[i]
 
 
 @compiled
@@ -432,6 +441,7 @@ def new_slopes(
         sizes=np.zeros(integrand.size),
         strays=np.zeros(strays),
         reach=np.zeros(2),
+        anything=np.random.default_rng(0).uniform(-1.0, 1.0, n),
         three_sums=np.zeros(integrand.size),
         five_sums=np.zeros(integrand.size),
         at=new_state(n, eq.m),

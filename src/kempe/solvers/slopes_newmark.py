@@ -31,7 +31,7 @@ from kempe.solvers.slopes import (
     solve_against,
     solve_along,
     solve_stage,
-    stretch,
+    stir,
     zero,
 )
 from kempe.solvers.tape import Tape, take_state
@@ -157,6 +157,9 @@ def _stray(eq, s, row, h, old, new):
 def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     """Directions at the end of a step from those at its start, and integrals along it; 0 where that failed."""
     h, ends, D = tape.t[row, 1] - tape.t[row, 0], ends_at_switch(tape, row), s.dq.shape[0]
+    watched = s.strays.shape[0] > 0 and s.dt[D - 1] == 0.0
+    if watched:
+        stir(eq, s, s.dq[D - 1], s.dv[D - 1])
     if _begin(eq, wk, s, tape, row) == 0:
         return 0
     _integrands(wk, s, 0.5 * h)
@@ -171,9 +174,7 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     if _finish(eq, wk, s, tape, row) == 0:
         return 0
     _integrands(wk, s, 0.5 * h)
-    watched = s.strays.shape[0] > 0 and s.dt[D - 1] == 0.0
     if watched:
-        stretch(eq, s, s.dq[D - 1], s.dv[D - 1])
         copy(s.dg[D - 1], s.two)
     for d in range(D):
         _push_end(

@@ -41,7 +41,7 @@ from kempe.solvers.slopes import (
     put_direction,
     read_gauge,
     solve_stage,
-    stretch,
+    stir,
     zero,
 )
 from kempe.solvers.slopes_runge_kutta import project_direction, project_weight
@@ -200,6 +200,9 @@ def _push(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, d: int, t0: 
     ends = d < 0
     dx, dp = (s.flow, s.none) if ends else (s.dx[d], s.dp[d])
     dq, dv, total = (s.end_q, s.end_v, s.end_integral) if ends else (s.dq[d], s.dv[d], s.dintegral[d])
+    watched = s.strays.shape[0] > 0 and d >= 0 and d == s.dq.shape[0] - 1 and t0 == 0.0
+    if watched:
+        stir(eq, s, dq, dv)
     _know(eq, s, tape, row, dq, dv, t0, t1)
     for k in range(3):
         for i in range(eq.n + eq.m):
@@ -235,7 +238,6 @@ def _push(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, d: int, t0: 
                 s.integrand, wk, s, s.at, dx, dp, s.one, s.two, s.three, eq.n, t0 + NODES[k] * (t1 - t0), eq.layout
             )
             add_scaled(total, h * A[2, k], s.integrand.outputs)
-    watched = s.strays.shape[0] > 0 and d >= 0 and d == s.dq.shape[0] - 1 and t0 == 0.0
     if watched and _stray(eq, wk, s, tape, row, d) == 0:
         return 0
     _along_stage(eq, s, h, 2, s.one, s.two, s.three)
@@ -252,7 +254,6 @@ def _stray(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, d: int) -> 
     s.at.t = tape.t[row, 0]
     if solve_stage(eq, wk, s, s.at, 0) == 0:
         return 0
-    stretch(eq, s, s.dq[d], s.dv[d])
     push_accelerations(eq, wk, s, 0, s.dx[d], s.dq[d], s.dv[d], 0.0, s.three)
     put_error(eq, s.radau, s.radau.z, s.dv[d], s.three, h, s.one, s.two, s.rhs)
     qd.solve(eq.plan, s.radau.lu, s.rhs, s.solution, s.sweep)

@@ -31,7 +31,7 @@ from kempe.solvers.slopes import (
     solve_against,
     solve_along,
     solve_stage,
-    stretch,
+    stir,
     zero,
 )
 from kempe.solvers.tape import Tape, take_state
@@ -179,6 +179,9 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
         zero(s.end_q)
         zero(s.end_v)
         zero(s.end_integral)
+    watched = s.strays.shape[0] > 0 and s.dt[D - 1] == 0.0
+    if watched:
+        stir(eq, s, s.dq[D - 1], s.dv[D - 1])
     for stage in range(STAGES):
         if _stage(eq, wk, s, tape, row, stage) == 0:
             return 0
@@ -220,8 +223,7 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
         return 1
     if _stage(eq, wk, s, tape, row, STAGES) == 0:
         return 0
-    if s.strays.shape[0] > 0 and s.dt[D - 1] == 0.0:
-        stretch(eq, s, s.dq[D - 1], s.dv[D - 1])
+    if watched:
         _stray(eq, s, row, h, s.first[D - 1], s.second[D - 1])
     for d in range(D):
         _push_finish(eq, wk, s, h, s.dx[d], s.dq[d], s.dv[d], s.first[d], s.second[d], s.dt[d], 0.0)
