@@ -36,6 +36,7 @@ from kempe.elements.friction import (
     Threlfall,
 )
 from kempe.elements.impulses import Impulse
+from kempe.elements.joint_forces import Armature, JointSpring
 from kempe.elements.joints import (
     Belt,
     Coupler,
@@ -49,6 +50,7 @@ from kempe.elements.joints import (
     Weld,
 )
 from kempe.elements.links import Bar, RigidLink
+from kempe.elements.looks import Look
 from kempe.elements.motions import (
     Law,
     constant_acceleration,
@@ -103,6 +105,7 @@ __all__ = [
     "CONTACT_LAWS",
     "LAWS",
     "AngleCoordinate",
+    "Armature",
     "Bar",
     "Belt",
     "Body",
@@ -142,12 +145,14 @@ __all__ = [
     "Impulse",
     "Inertia",
     "Joint",
+    "JointSpring",
     "KelvinVoigt",
     "KernelSource",
     "LankaraniNikravesh",
     "Law",
     "Link",
     "Load",
+    "Look",
     "LongBearing",
     "LooseRevolute",
     "LooseTranslational",

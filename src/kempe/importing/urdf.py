@@ -176,7 +176,7 @@ class _Reader:
             return None
 
     def _path(self, name: str) -> Path:
-        """Where a mesh is; package://NAME/... is looked for in folders around the file unless it is said where NAME is."""
+        """Where a mesh is; package://NAME/... is looked for around the file unless it is said where NAME is."""
         kind, _, rest = name.rpartition("://")
         if kind in ("package", "model"):
             package, _, inner = rest.partition("/")

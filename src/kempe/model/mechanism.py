@@ -466,6 +466,8 @@ class MechanismModel(Model):
     spring = _adds(el.Spring)
     torsion_spring = _adds(el.TorsionSpring)
     bushing = _adds(el.Bushing)
+    joint_spring = _adds(el.JointSpring)
+    armature = _adds(el.Armature)
     bump_stop = _adds(el.BumpStop)
     curve_contact = _adds(el.CurveContact)
     force = _adds_unnamed(el.Force)
