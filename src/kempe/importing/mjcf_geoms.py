@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -60,20 +61,17 @@ class Geoms:
         kind = self.kind(geom)
         if kind in ("plane", "hfield"):
             return None
-        if kind not in SIZES or "mesh" in geom.given:
+        if kind not in SIZES:
             return self._of_mesh(geom, kind)
         if geom.flag("shellinertia", False):
             geom.wrong("shellinertia is not represented for simple solids; give the body's inertial")
-        size = self.size(geom)
-        if kind == "sphere":
-            return inertias.ellipsoid(np.full(3, size[0]))
-        if kind in ("capsule", "cylinder"):
-            return getattr(inertias, kind)(float(size[0]), float(size[1]))
-        return getattr(inertias, kind)(size)
+        size, place = self._fitted(geom) if "mesh" in geom.given else (self.size(geom), Placement.none())
+        return _solid(inertias, kind, size).seen_from(place)
 
-    def _of_mesh(self, geom: Node, kind: str) -> Inertial | None:
-        if kind != "mesh":
-            geom.wrong(f"the mass of a {kind} that is fitted to a mesh is not represented; give the body's inertial")
+    def _of_mesh(self, geom: Node, kind: str) -> Inertial:
+        """What a mesh encloses, in the way that the mesh asks for."""
+        if kind == "sdf":
+            geom.wrong("the mass of a shape given by distances is not represented; give the body's inertial")
         name = self._asset(geom)
         mesh = self._mesh(name)
         if mesh is None:
@@ -83,6 +81,23 @@ class Geoms:
         if body is None:
             geom.wrong(f"mesh '{name}' encloses no volume; give the body's inertial, or the mesh inertia=\"shell\"")
         return body
+
+    def _fitted(self, geom: Node) -> tuple[np.ndarray, Placement]:
+        """The sizes and the place of a simple solid that is as long as the box that has the inertia of a mesh."""
+        if self.compiler.fits_bounds:
+            geom.wrong("solids that are fitted by fitaabb are not represented; give the body's inertial")
+        body = self._of_mesh(geom, "mesh")
+        moments, axes = np.linalg.eigh(body.inertia)
+        moments, axes = moments[::-1], axes[:, ::-1] * [1.0, 1.0, np.linalg.det(axes[:, ::-1])]
+        half = np.sqrt(np.maximum(1.5 * (moments.sum() - 2 * moments) / body.mass, 0.0))
+        across = float(half[:2].mean())
+        kind = self.kind(geom)
+        sizes = {
+            "sphere": [half.mean()],
+            "capsule": [across, max(half[2] - across / 2, 0.0)],
+            "cylinder": [across, half[2]],
+        }.get(kind, list(half))
+        return np.array(sizes) * geom.number("fitscale", 1.0), Placement(body.centre, axes)
 
     def kind(self, geom: Node) -> str:
         """The type of a geom."""
@@ -132,12 +147,7 @@ class Geoms:
             return self._mesh(self._asset(geom))
         if kind not in SIZES or "mesh" in geom.given:
             return None
-        size = self.size(geom)
-        if kind == "sphere":
-            return meshes.ellipsoid(np.full(3, size[0]))
-        if kind in ("capsule", "cylinder"):
-            return getattr(meshes, kind)(float(size[0]), float(size[1]))
-        return getattr(meshes, kind)(size)
+        return _solid(meshes, kind, self.size(geom))
 
     def _colour(self, geom: Node) -> tuple[float, float, float, float]:
         material = self.materials.get(geom.given.get("material", ""))
@@ -173,6 +183,15 @@ class Geoms:
         mesh = mesh.scaled(node.numbers("scale", 3, (1.0, 1.0, 1.0)))
         turn = quaternion(node.numbers("refquat", 4, (1.0, 0.0, 0.0, 0.0)))
         return Mesh((mesh.vertices - node.numbers("refpos", 3, (0.0, 0.0, 0.0))) @ turn, mesh.triangles)
+
+
+def _solid(maker: Any, kind: str, size: np.ndarray) -> Any:
+    """A simple solid by its sizes: what it weighs, or its surface."""
+    if kind == "sphere":
+        return maker.ellipsoid(np.full(3, size[0]))
+    if kind in ("capsule", "cylinder"):
+        return getattr(maker, kind)(float(size[0]), float(size[1]))
+    return getattr(maker, kind)(size)
 
 
 def _mesh_name(node: Node) -> str:

@@ -99,6 +99,7 @@ class Compiler:
         self.groups = node.numbers("inertiagrouprange", 2, (0, 5))
         self.least_mass, self.least_inertia = node.positive("boundmass", 0.0), node.positive("boundinertia", 0.0)
         self.balanced = node.flag("balanceinertia", False)
+        self.fits_bounds = node.flag("fitaabb", False)
         self.total_mass = node.number("settotalmass", -1.0)
         self.meshes = node.text("meshdir", node.text("assetdir", ""))
 
