@@ -22,17 +22,18 @@ from kempe.importing.tree import WORLD, Coupling, Joint, Link, Loop, Tree
 NAMED = 8
 
 
-def build(tree: Tree, make: Callable[..., Any], *, limits: bool = False) -> Any:
+def build(tree: Tree, make: Callable[..., Any], *, gravity: Any = None, limits: bool = False) -> Any:
     """The mechanism of a tree, made with the given class; what it does not represent is told by warnings.
 
-    With ``limits`` the limits of joints become rigid stops.
+    ``gravity`` is the tree's unless another one is given. With ``limits`` the limits of joints become rigid stops.
     """
     if not limits:
         for link in tree.links.values():
             for joint in link.joints:
                 if joint.limits is not None:
                     tree.leave_out("limits of joints (limits=True makes stops of them)", joint.name)
-    built = _Builder(tree, make, limits).mechanism()
+    acting = _numbers(tree.gravity) if gravity is None else gravity
+    built = _Builder(tree, make(_clean(tree.name), dim=3, gravity=acting), limits).mechanism()
     for what, names in tree.left_out.items():
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         warnings.warn(f"'{tree.name}': not represented: {what}: {', '.join(names[:NAMED])}{more}", ModelWarning, 4)
@@ -42,9 +43,8 @@ def build(tree: Tree, make: Callable[..., Any], *, limits: bool = False) -> Any:
 class _Builder:
     """Calls the builder methods of a mechanism."""
 
-    def __init__(self, tree: Tree, make: Callable[..., Any], limits: bool) -> None:
-        self.tree, self.limits = tree, limits
-        self.m = make(_clean(tree.name), dim=3, gravity=tuple(float(g) for g in tree.gravity))
+    def __init__(self, tree: Tree, mechanism: Any, limits: bool) -> None:
+        self.tree, self.m, self.limits = tree, mechanism, limits
         self.placed = tree.placed()
         self.parts: dict[str, Any] = {WORLD: self.m.ground}
         self.centres: dict[str, Placement] = {WORLD: Placement.none()}  # the frames of parts in the drawn pose
