@@ -10,7 +10,7 @@ from typing import Any
 from kempe import analysis, design, importing
 from kempe.calling import explained, explained_methods
 from kempe.errors import KempeError
-from kempe.model import EquationsModel, MechanismModel, files
+from kempe.model import EquationsModel, MechanismModel, SpatialModel, files
 from kempe.results import VIEWS, Result
 
 
@@ -133,14 +133,27 @@ def load_urdf(
 def load_mjcf(path: str | Path, *, limits: bool = False) -> Any:
     """A mechanism in space from an MJCF file of MuJoCo's, or from its text; see :doc:`/importing`.
 
-    Its drawn pose is that of the file (qpos0). With ``limits`` limits of joints are rigid stops. What is not represented
-    is told by :class:`kempe.ModelWarning`.
+    Its drawn pose is that of the file (qpos0). With ``limits`` limits of joints are rigid stops. What is not
+    represented is told by :class:`kempe.ModelWarning`.
     """
     return importing.build(importing.read_mjcf(path), Mechanism, limits=limits)
 
 
 class Mechanism(Analyses, MechanismModel):
-    """A planar mechanism: describe its parts and joints, then ask questions about it."""
+    """A mechanism: describe its parts and joints, then ask questions about it.
+
+    It is planar, or with ``dim=3`` a :class:`kempe.SpatialMechanism`.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """A spatial one where three dimensions are asked for."""
+        if cls is Mechanism and kwargs.get("dim", 2) == 3:
+            return SpatialMechanism(*args, **kwargs)
+        return super().__new__(cls)
+
+
+class SpatialMechanism(Analyses, SpatialModel):
+    """A mechanism in space: describe its parts and joints, then ask questions about it."""
 
 
 class Equations(Analyses, EquationsModel):

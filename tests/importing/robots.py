@@ -3,7 +3,9 @@
 ARM_URDF = """
 <robot name="arm">
   <material name="grey"><color rgba="0.4 0.4 0.4 1"/></material>
-  <link name="base"><inertial><mass value="4"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+  <link name="base">
+    <inertial><mass value="4"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+  </link>
   <link name="upper">
     <inertial>
       <origin xyz="0.1 0.02 0.2" rpy="0.3 -0.2 0.5"/>

@@ -171,5 +171,5 @@ def document_model(dim: int = 2) -> type[BaseModel]:
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of model files, for editors: those of planar mechanisms, and those with ``dim: 3``."""
-    either: Any = TypeAdapter(document_model(2) | document_model(3))
+    either = TypeAdapter[Any](document_model(2) | document_model(3))  # type: ignore[arg-type]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "KempeModel", **either.json_schema()}

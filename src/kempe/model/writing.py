@@ -23,9 +23,9 @@ from kempe.elements.tables import Table
 from kempe.elements.user import UserConstraint, UserElement, UserForce
 from kempe.errors import ModelError
 from kempe.model import own_elements
+from kempe.model.building import Builder
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import CONSTANTS, FUNCTIONS, write, written_name
-from kempe.model.building import Builder
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, role
 
