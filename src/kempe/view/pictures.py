@@ -112,7 +112,7 @@ def _painted(model: Model, drawing: Drawing, names: bool, title: str, below: flo
     write_length(axes, model)
     painter = Painter(axes, drawing, unit)
     if names:
-        write_names(axes, drawing, painter)
+        write_names(axes, drawing, painter.colours)
     return figure, axes
 
 

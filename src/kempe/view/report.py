@@ -37,7 +37,10 @@ from kempe.view.style import COLOURS
 CURVES, PANELS = 5, 6
 #: Nothing may be fetched; scripts and styles are those written into the page.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-SCRIPTS = ("basics", "player", "mechanism", "names", "arrows", "plots", "search", "saving", "report")
+SCRIPTS = (
+    *("basics", "player", "mechanism", "names", "arrows", "light", "eye", "space", "space_arrows"),
+    *("plots", "search", "saving", "report"),
+)
 
 
 def report(
