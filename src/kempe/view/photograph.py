@@ -113,7 +113,14 @@ class Photographer:
                 mesh = self.scene.meshes[name]
                 vertices, normals = moved(mesh, places[mine])
                 corners = self.pixels(vertices)
-                batch.add(corners, normals @ self.camera.axes.T, mesh.triangles, self._colours[mine], self._owners[mine], alphas[mine])
+                batch.add(
+                    corners,
+                    normals @ self.camera.axes.T,
+                    mesh.triangles,
+                    self._colours[mine],
+                    self._owners[mine],
+                    alphas[mine],
+                )
 
     def _floor(self, batch: _Batch, row: int) -> None:
         """Thin lines, and where one looks from above, the shadow of what is not translucent."""
@@ -130,7 +137,14 @@ class Photographer:
                 corners = self.pixels(self.floor.shadow(moved(mesh, places[solid])[0]))
                 corners[..., 2] -= self.hair  # below the lines
                 shade = np.tile(to_rgb(SHADOW), (len(solid), 1))
-                batch.add(corners, np.zeros_like(corners), mesh.triangles, shade, np.zeros(len(solid), int), np.ones(len(solid)))
+                batch.add(
+                    corners,
+                    np.zeros_like(corners),
+                    mesh.triangles,
+                    shade,
+                    np.zeros(len(solid), int),
+                    np.ones(len(solid)),
+                )
 
     def _line(self, batch: _Batch, line: np.ndarray, width: float, colour: str, nearer: float) -> None:
         """A line as a strip of some width on the picture."""
@@ -186,4 +200,6 @@ class _Batch:
     def arrays(self) -> list[np.ndarray]:
         """All of it, as it is painted."""
         kinds = (float, float, np.int64, float, np.int32, float)
-        return [np.concatenate(part).astype(kind) for part, kind in zip(zip(*self._parts, strict=True), kinds, strict=True)]
+        return [
+            np.concatenate(part).astype(kind) for part, kind in zip(zip(*self._parts, strict=True), kinds, strict=True)
+        ]

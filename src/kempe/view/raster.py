@@ -107,7 +107,7 @@ def _paint(corners, normals, triangles, colours, owners, alphas, light, ambient,
         bx, by = corners[j, 0] - ax, corners[j, 1] - ay
         cx, cy = corners[k, 0] - ax, corners[k, 1] - ay
         area = bx * cy - by * cx
-        if area == 0.0 or (alphas[m] < 1.0 and area > 0.0):  # of what is translucent only the front is seen
+        if abs(area) < 1e-9 or (alphas[m] < 1.0 and area > 0.0):  # of what is translucent only the front is seen
             continue
         top, bottom = max(ay + min(0.0, by, cy), 0.0), min(ay + max(0.0, by, cy), height - 1.0)
         for y in range(int(top), int(bottom) + 1):
@@ -117,9 +117,7 @@ def _paint(corners, normals, triangles, colours, owners, alphas, light, ambient,
             low, high = _within(db, b0, -0.5 - ax, width - 0.5 - ax)
             low, high = _within(dc, c0, low, high)
             low, high = _within(-db - dc, 1.0 - b0 - c0, low, high)
-            for x in range(int(np.ceil(low + ax - 0.5)), int(np.floor(high + ax - 0.5)) + 1):
-                if x < 0 or x >= width:
-                    continue
+            for x in range(max(int(np.ceil(low + ax - 0.5)), 0), min(int(np.ceil(high + ax - 0.5)), width)):
                 px = x + 0.5 - ax
                 b, c = b0 + db * px, c0 + dc * px
                 a = 1.0 - b - c

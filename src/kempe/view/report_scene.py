@@ -17,14 +17,19 @@ def scene_told(scene: Scene) -> dict[str, Any]:
     """A scene without what moves: its solids, names, floor, and what can be traced."""
     axes, extent = level(scene.up), scene.extent
     floor = floor_of(scene, axes, extent)
+    seen = np.concatenate([extent, *floor.lines()])
     return {
-        "low": extent.min(axis=0).tolist(),
-        "high": extent.max(axis=0).tolist(),
+        "low": seen.min(axis=0).tolist(),
+        "high": seen.max(axis=0).tolist(),
         "level": axes.tolist(),
         "view": list(angles_of(None)),
         "size": scene.size,
         "thick": scene.thick,
-        "floor": {"height": floor.height, "pitch": floor.pitch, "lines": rounded(np.concatenate(floor.lines()).ravel())},
+        "floor": {
+            "height": floor.height,
+            "pitch": floor.pitch,
+            "lines": rounded(np.concatenate(floor.lines()).ravel()),
+        },
         "pieces": [_piece(piece) for piece in scene.pieces],
         "points": [[frame, *rounded(at)] for frame, at in scene.points],
         "names": [_name(label) for label in scene.labels if label.kind != "vector"],

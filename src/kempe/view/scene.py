@@ -66,6 +66,11 @@ class Scene:
         """How many instants it has."""
         return len(self.frames)
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers say where everything is at one instant."""
+        return 12 * (self.frames.shape[1] - 1)
+
     def keep(self, rows: np.ndarray) -> None:
         """Keep some of the instants only."""
         self.frames = self.frames[rows]
@@ -98,7 +103,9 @@ class Scene:
         """The corners (n, 3) of a box about each piece at one instant: everything lies between them."""
         if not self.pieces:
             return np.zeros((0, 3))
-        ends = {name: np.stack([mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)]) for name, mesh in self.meshes.items()}
+        ends = {
+            name: np.stack([mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)]) for name, mesh in self.meshes.items()
+        }
         own = np.array([_box(ends[piece.mesh]) for piece in self.pieces])
         there = self.places(row)
         return (np.einsum("kij,knj->kni", there[:, :, :3], own) + there[:, None, :, 3]).reshape(-1, 3)
@@ -131,9 +138,7 @@ class Scene:
         if np.linalg.norm(np.subtract(b, a)) > 1e-9 * self.size:
             self.add("cylinder", frame, along(a, b, radius), colour, owner, layer=layer)
 
-    def globe(
-        self, frame: int, at: np.ndarray, radius: float, colour: str, owner: str, layer: str = "part"
-    ) -> None:
+    def globe(self, frame: int, at: np.ndarray, radius: float, colour: str, owner: str, layer: str = "part") -> None:
         """A ball at a place of a frame."""
         self.add("ball", frame, np.column_stack([radius * np.eye(3), at]), colour, owner, layer=layer)
 
@@ -174,5 +179,3 @@ def between(a: np.ndarray, b: np.ndarray, stretched: bool = False) -> np.ndarray
         u[k] = u[k] / size if size > 1e-6 else across(w[k])[0]
     third = w * length[:, None] if stretched else w
     return np.stack([u, np.cross(w, u), third, a], axis=2)
-
-

@@ -96,7 +96,7 @@ class Print:
         """How long vectors are on the picture."""
         pixels = self.photographer.scale
         lengths = {kind: scale * pixels for kind, scale in self.scene.scales.items()}
-        return Drawing(np.zeros((1, 0, 2)), size=self.scene.size * pixels, scales=lengths)
+        return Drawing(np.zeros((1, 0, 2)), size=self.scene.size * pixels, scales=lengths, turned=False)
 
     def _triad(self, dpi: float) -> None:
         """The directions of x, y and z in the lower left corner."""

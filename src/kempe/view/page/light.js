@@ -1,29 +1,38 @@
 // Solids and lines with hidden surfaces, lit from above the eye: what the graphics card is told.
 
 const SOLID_CORNERS = `#version 300 es
-uniform mat4 seen, place;
+uniform mat4 seen;
 uniform mat3 turned;
+uniform vec4 ground;
+uniform bool flat_;
 in vec3 corner, normal;
+in mat4x3 place;
+in vec4 colour;
 out vec3 facing;
+out vec4 hue;
 void main() {
-  mat3 m = mat3(place);  // normals go with its cofactors, whatever is stretched
-  facing = turned * (mat3(cross(m[1], m[2]), cross(m[2], m[0]), cross(m[0], m[1])) * normal);
-  gl_Position = seen * (place * vec4(corner, 1.0));
+  vec3 at = place * vec4(corner, 1.0);
+  if (flat_) at -= (dot(at, ground.xyz) - ground.w) * ground.xyz;
+  // normals go with the cofactors of a place, whatever is stretched
+  facing = turned * (mat3(cross(place[1], place[2]), cross(place[2], place[0]), cross(place[0], place[1])) * normal);
+  hue = colour;
+  gl_Position = seen * vec4(at, 1.0);
 }`
 
 const SOLID_COLOURS = `#version 300 es
 precision highp float;
-uniform vec4 colour;
-uniform float shaded;
+uniform bool flat_;
+uniform vec3 shade;
 in vec3 facing;
+in vec4 hue;
 out vec4 pixel;
 void main() {
+  if (flat_) { pixel = vec4(shade, 1.0); return; }
   vec3 n = normalize(facing), light = normalize(vec3(-0.35, 0.6, 0.72));
   n = n.z < 0.0 ? -n : n;
   float lit = max(dot(n, light), 0.0), rim = smoothstep(0.0, 0.32, n.z);
   float shine = 0.16 * pow(max(reflect(-light, n).z, 0.0), 24.0);
-  vec3 seen = colour.rgb * (0.52 + 0.48 * lit) * (0.62 + 0.38 * rim) + shine;
-  pixel = vec4((shaded > 0.5 ? seen : colour.rgb) * colour.a, colour.a);
+  pixel = vec4((hue.rgb * (0.52 + 0.48 * lit) * (0.62 + 0.38 * rim) + shine) * hue.a, hue.a);
 }`
 
 // A line is a strip that faces the eye, of a width in pixels: four corners for each of its pieces.
@@ -54,6 +63,7 @@ class Light {
     this.gl = gl
     this.solids = this.program(SOLID_CORNERS, SOLID_COLOURS)
     this.lines = this.program(LINE_CORNERS, LINE_COLOURS)
+    this.places = gl.createBuffer()  // of the solids that are drawn next: sixteen numbers each, axes, origin and colour
     this.meshes = Object.fromEntries(Object.entries(meshes).map(([name, mesh]) => [name, this.mesh(mesh)]))
     gl.enable(gl.DEPTH_TEST)
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA)
@@ -92,6 +102,14 @@ class Light {
       gl.enableVertexAttribArray(place)
       gl.vertexAttribPointer(place, 3, gl.FLOAT, false, 0, 0)
     }
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.places)
+    const first = gl.getAttribLocation(program, "place")
+    for (let column = 0; column < 5; column++) {
+      const place = column < 4 ? first + column : gl.getAttribLocation(program, "colour")
+      gl.enableVertexAttribArray(place)
+      gl.vertexAttribPointer(place, column < 4 ? 3 : 4, gl.FLOAT, false, 64, 12 * column)
+      gl.vertexAttribDivisor(place, 1)
+    }
     this.filled(Uint32Array.from(triangles), gl.ELEMENT_ARRAY_BUFFER)
     gl.bindVertexArray(null)
     return {array, count: triangles.length}
@@ -126,34 +144,51 @@ class Light {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT)
   }
 
-  /** Draw solids {mesh, place, colour, alpha}; flat ones are not shaded and hide nothing. */
-  draw(solids, {flat = false} = {}) {
+  /** Draw solids: for each surface {mesh, data}, sixteen numbers a solid. */
+  draw(groups) {
+    this.solid()
+    for (const group of groups) this.all(group)
+  }
+
+  /** Draw what is translucent over it, farthest first, and of it only the front. */
+  drawClear(groups) {
+    const {gl, seen} = this, far = ({data}) => seen[3] * data[9] + seen[7] * data[10] + seen[11] * data[11]
+    this.solid()
+    gl.enable(gl.BLEND)
+    gl.enable(gl.CULL_FACE)
+    gl.depthMask(false)
+    for (const group of groups.sort((a, b) => far(b) - far(a))) this.all(group)
+    gl.depthMask(true)
+    gl.disable(gl.CULL_FACE)
+    gl.disable(gl.BLEND)
+  }
+
+  /** Draw the shadows of solids on the ground (its upward direction and height); they hide nothing. */
+  drawShadows(groups, ground, shade) {
+    const {gl, solids: p} = this
+    this.solid()
+    gl.uniform1i(p.flat_, 1)
+    gl.uniform4f(p.ground, ...ground)
+    gl.uniform3f(p.shade, ...shade)
+    gl.depthMask(false)
+    for (const group of groups) this.all(group)
+    gl.depthMask(true)
+  }
+
+  solid() {
     const {gl, solids: p} = this
     gl.useProgram(p.program)
     gl.uniformMatrix4fv(p.seen, false, this.seen)
     gl.uniformMatrix3fv(p.turned, false, this.turned)
-    gl.uniform1f(p.shaded, flat ? 0 : 1)
-    const clear = solids.filter(({alpha}) => alpha < 1)
-    gl.depthMask(!flat)
-    gl.disable(gl.BLEND)
-    for (const solid of solids) if (!(solid.alpha < 1) || flat) this.solid(solid)
-    if (flat) return gl.depthMask(true)
-    gl.enable(gl.BLEND)
-    gl.depthMask(false)
-    gl.enable(gl.CULL_FACE)  // of what is translucent only the front is seen, farthest first
-    const far = ({place}) => this.seen[3] * place[12] + this.seen[7] * place[13] + this.seen[11] * place[14]
-    for (const solid of clear.sort((a, b) => far(b) - far(a))) this.solid(solid)
-    gl.disable(gl.CULL_FACE)
-    gl.disable(gl.BLEND)
-    gl.depthMask(true)
+    gl.uniform1i(p.flat_, 0)
   }
 
-  solid({mesh, place, colour, alpha}) {
-    const {gl, solids: p} = this, {array, count} = this.meshes[mesh]
-    gl.uniformMatrix4fv(p.place, false, place)
-    gl.uniform4f(p.colour, ...colour, alpha)
+  all({mesh, data}) {
+    const {gl} = this, {array, count} = this.meshes[mesh]
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.places)
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW)
     gl.bindVertexArray(array)
-    gl.drawElements(gl.TRIANGLES, count, gl.UNSIGNED_INT, 0)
+    gl.drawElementsInstanced(gl.TRIANGLES, count, gl.UNSIGNED_INT, 0, data.length / 16)
     gl.bindVertexArray(null)
   }
 

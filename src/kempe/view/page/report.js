@@ -8,7 +8,8 @@ class Report {
     this.theme()
     const pictured = this.runs.some((run) => run.frames)
     byId("stage").hidden = !pictured
-    byId("charts").hidden = this.runs[0].t.length < 2
+    byId("charts").hidden = this.content.bare || this.runs[0].t.length < 2
+    document.body.classList.toggle("bare", this.content.bare)
     byId("bar").hidden = this.runs.every((run) => run.t.length < 2)
     const beside = !byId("charts").hidden || document.querySelector(".aside")
     document.querySelector(".studio").classList.toggle("both", pictured && Boolean(beside))
@@ -20,7 +21,7 @@ class Report {
     this.charts = byId("charts").hidden ? null : new Charts(this.content.panels)
     this.chooser()
     this.listen()
-    if (this.content.plays && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.player.play()
+    if (this.content.bare && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.player.play()
     document.body.dataset.ready = "yes"
   }
 

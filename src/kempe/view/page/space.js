@@ -33,7 +33,7 @@ class Space {
     this.run = run
     this.row = 0
     this.picture = picture
-    this.solids = picture ? picture.pieces.map((piece) => ({...piece, own: new Float32Array(piece.place), place: new Float32Array(16), hue: channels(piece.colour)})) : []
+    this.solids = picture ? grouped(picture.pieces) : []
     this.names.take(picture ? picture.names : [])
     this.arrows.take(run.loads || [])
     this.offer()
@@ -96,36 +96,38 @@ class Space {
     this.matrix = this.eye.matrix(this.width / this.height)
     const {light} = this, {width, height} = this.canvas
     light.begin(this.matrix.seen, this.matrix.turned, width, height)
-    const measured = byId("loads").checked  // then arrows to scale stand for the signs of forces
-    const solids = this.put(this.solids.filter((solid) => !(measured && solid.layer == "load")), row, this.run)
-    this.floor(solids)
-    const faint = this.behind && this.behind != this.run ? this.other() : []
-    light.draw([...solids, ...this.arrows.solids(this, row), ...faint])
+    const signs = !byId("loads").checked  // else arrows to scale stand for the signs of forces
+    const groups = this.put(this.solids.filter(({layer}) => signs || layer != "load"), row, this.run)
+    const beside = this.behind && this.behind != this.run ? this.other() : []
+    const solid = groups.filter(({clear}) => !clear), arrows = this.arrows.solids(this, row)
+    this.floor(solid)
+    light.draw([...solid, ...arrows])
     this.trace()
+    light.drawClear([...groups, ...beside].filter(({clear}) => clear))
     this.triad()
     this.names.show(this)
   }
 
-  /** Solids where they are in a row. */
-  put(solids, row, run, alpha = 1) {
+  /** Solids where they are in a row; those of another run pale. */
+  put(groups, row, run, pale = 1) {
     const frames = new Map()
-    return solids.map((solid) => {
-      if (!frames.has(solid.frame)) frames.set(solid.frame, this.frame(solid.frame, row, run))
-      const f = frames.get(solid.frame), {own, place} = solid
-      for (let column = 0; column < 4; column++)
-        for (let c = 0; c < 3; c++) {
-          const at = 3 * column
-          place[4 * column + c] = f[c] * own[at] + f[3 + c] * own[at + 1] + f[6 + c] * own[at + 2] + (column == 3 ? f[9 + c] : 0)
-        }
-      place[15] = 1
-      return {...solid, colour: this.lift(solid.hue), alpha: alpha * solid.alpha}
-    })
+    for (const {pieces, data} of groups)
+      pieces.forEach(({frame, place, hue, alpha}, n) => {
+        if (!frames.has(frame)) frames.set(frame, this.frame(frame, row, run))
+        const f = frames.get(frame)
+        for (let k = 0; k < 12; k += 3)
+          for (let c = 0; c < 3; c++)
+            data[16 * n + k + c] = f[c] * place[k] + f[3 + c] * place[k + 1] + f[6 + c] * place[k + 2] + (k == 9 ? f[9 + c] : 0)
+        data.set(this.lift(hue), 16 * n + 12)
+        data[16 * n + 15] = pale * alpha
+      })
+    return groups
   }
 
   /** The solids of another run behind this one, at the same time. */
   other() {
     const run = this.behind, row = nearest(run.t, this.run.t[this.row])
-    this.beside ||= report.content.pictures[run.picture].pieces.map((piece) => ({...piece, own: new Float32Array(piece.place), place: new Float32Array(16), hue: channels(piece.colour)}))
+    this.beside ||= grouped(report.content.pictures[run.picture].pieces, true)
     return this.put(this.beside, row, run, 0.3)
   }
 
@@ -139,12 +141,12 @@ class Space {
     const up = this.eye.level[2], height = floor.height, above = dotted(up, this.matrix.place) > height
     if (above) {
       const colour = this.dark ? [0.075, 0.085, 0.1] : [0.915, 0.92, 0.93]
-      light.draw(solids.filter(({layer}) => layer != "vector").map((solid) => ({...solid, colour, alpha: 1, place: dropped(solid.place, up, height)})), {flat: true})
+      light.drawShadows(solids, [...up, height], colour)
     }
     const sharp = this.canvas.width / this.width
     light.stroke(this.floors.get(floor), this.dark ? [0.26, 0.28, 0.32] : [0.84, 0.85, 0.87], sharp, above ? 1e-6 : 0)
     this.layers.words.replaceChildren(stroke("text", {x: this.width - 8, y: this.height - 8, "text-anchor": "end", opacity: 0.85},
-      `grid ${short(floor.pitch)} ${report.content.length}`.trim()), ...this.arrows.words(this))
+      `grid ${short(floor.pitch)} ${report.content.units.length}`.trim()), ...this.arrows.words(this))
   }
 
   /** The directions of x, y and z, in a corner. */
@@ -242,12 +244,13 @@ const WORLD = new Float32Array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
 /** A colour written as #rrggbb. */
 const channels = (colour) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16) / 255)
 
-/** A place (four columns of four) pressed on a floor of some height. */
-function dropped(place, up, height) {
-  const flat = new Float32Array(place)
-  for (let column = 0; column < 4; column++) {
-    const over = up[0] * place[4 * column] + up[1] * place[4 * column + 1] + up[2] * place[4 * column + 2] - (column == 3 ? height : 0)
-    for (let c = 0; c < 3; c++) flat[4 * column + c] -= over * up[c]
-  }
-  return flat
+/** Solids in groups that are drawn together: those of one surface; what is translucent, or all where it is pale, alone. */
+function grouped(pieces, pale = false) {
+  const groups = new Map()
+  pieces.forEach((piece, n) => {
+    const clear = pale || piece.alpha < 1, key = clear ? n : `${piece.mesh} ${piece.layer}`
+    if (!groups.has(key)) groups.set(key, {mesh: piece.mesh, layer: piece.layer, clear, pieces: []})
+    groups.get(key).pieces.push({...piece, hue: channels(piece.colour)})
+  })
+  return [...groups.values()].map((group) => ({...group, data: new Float32Array(16 * group.pieces.length)}))
 }

@@ -44,19 +44,19 @@ class SpaceArrows {
     const size = Math.hypot(...value), length = size * this.unit(space, kind), thick = 0.55 * space.picture.thick
     if (length < 0.5 * thick) return []
     const w = value.map((v) => v / size), head = Math.min(6 * thick, 0.6 * length), place = (far) => foot.map((f, c) => f + far * w[c])
-    const look = {colour: space.lift(HUES[kind == "moment" ? "moment" : load.group]), alpha: 1, layer: "vector"}
+    const colour = space.lift(HUES[kind == "moment" ? "moment" : load.group])
     const heads = kind == "moment" ? [head, 1.8 * head] : [head]
-    return [{...look, mesh: "cylinder", place: laid(foot, w, thick, length - head)},
-      ...heads.filter((back) => back <= length).map((back) => ({...look, mesh: "cone", place: laid(place(length - back), w, 0.4 * head, head)}))]
+    return [{mesh: "cylinder", data: laid(foot, w, thick, length - head, colour)},
+      ...heads.filter((back) => back <= length).map((back) => ({mesh: "cone", data: laid(place(length - back), w, 0.4 * head, head, colour)}))]
   }
 
   /** How long the arrows are: a round force or moment of each kind. */
   words(space) {
-    const {force, moment} = report.content.units, kinds = {force, moment}, words = []
+    const words = []
     for (const kind of ["force", "moment"]) {
       const unit = this.unit(space, kind)
       if (!(unit > 0) || !this.active.length) continue
-      words.push(`longest ${kind} ${short(this.most[kind], 3)} ${kinds[kind]}`.trim())
+      words.push(`longest ${kind} ${short(this.most[kind], 3)} ${report.content.units[kind]}`.trim())
     }
     return words.map((text, k) => stroke("text", {x: space.width - 8, y: 16 + 15 * k, "text-anchor": "end"}, text))
   }
@@ -81,9 +81,9 @@ const HUES = {reactions: [0.64, 0, 0.23], loads: [0, 0.45, 0.7], moment: [0.36, 
 /** Three numbers of a row. */
 const three = (values, row) => [0, 1, 2].map((c) => values[c * values.length / 3 + row])
 
-/** The place of a surface that lies along z from 0 to 1: at a foot, along a direction, so wide and so long. */
-function laid(foot, w, wide, long) {
+/** Place and colour of a surface that lies along z from 0 to 1: at a foot, along a direction, so wide and so long. */
+function laid(foot, w, wide, long, colour) {
   const other = Math.abs(w[0]) < 0.8 ? [1, 0, 0] : [0, 1, 0], across = crossed(other, w), size = Math.hypot(...across)
   const u = across.map((value) => value / size), v = crossed(w, u)
-  return new Float32Array([...u.map((c) => wide * c), 0, ...v.map((c) => wide * c), 0, ...w.map((c) => long * c), 0, ...foot, 1])
+  return new Float32Array([...u.map((c) => wide * c), ...v.map((c) => wide * c), ...w.map((c) => long * c), ...foot, ...colour, 1])
 }
