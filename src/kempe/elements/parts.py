@@ -26,6 +26,8 @@ class Carrier(Field):
     space: Geometry = PLANE
     #: Whether it takes a moment about any axis: a body does.
     solid: ClassVar[bool] = False
+    #: Whether joints can sit on it: on all but directions.
+    holds: ClassVar[bool] = True
 
     def frame(self, source: Source) -> Any:
         """Origin and axes of the carrier."""
@@ -295,6 +297,8 @@ def as_carrier(value: Any, what: str) -> Carrier:
         raise ModelError(
             f"{what} must be a body, a point, a bar or the ground of this model, not {shown(value)}{_meant(value)}"
         )
+    if not value.holds:
+        raise ModelError(f"{what}: '{value.name}' is a direction, and nothing can sit on it")
     return value
 
 

@@ -26,10 +26,11 @@ from kempe.errors import ModelError
 PARALLEL = 1e-3
 
 
-class Vector(Part):
+class Vector(Part, Carrier):
     """A unit vector in natural coordinates: its three components are unknowns unless it is fixed."""
 
     space = SPACE
+    holds = False
 
     def __init__(self, name: str, along: Any, fixed: bool = False, owner: Element | None = None) -> None:
         direction = unit(along, f"vector '{name}': along")
@@ -54,8 +55,17 @@ class Vector(Part):
     def structure(self) -> Hashable:
         return (Vector, self.fixed)
 
+    def frame(self, source: Source) -> PlacedInSpace:
+        components = source.numbers(self.direction) if self.fixed else source.coordinates(self)
+        return PlacedInSpace(self.name, ca.SX.zeros(3), (column(components),))
+
     def symbolic(self, source: Source) -> Any:
-        return column(source.numbers(self.direction) if self.fixed else source.coordinates(self))
+        return source.placed(self, self.frame(source)).u
+
+    def virtual(self, coordinates: list[Any]) -> ca.SX:
+        """A shift leaves it, a turn moves it by turn x n."""
+        turned = -ca.skew(column(coordinates)) if coordinates else ca.SX(0, 3)
+        return ca.horzcat(ca.SX(turned.shape[0], 3), turned)
 
 
 class Rod(RigidLink):
@@ -194,7 +204,7 @@ class RigidSolid(RigidLink):
         basis = _independent(drawn)
         own: list[Vector] = []
         while len(basis) < 3:
-            made = Vector(f"{name}.e{len(own) + 1}", _across([drawn[item] for item in basis]), owner=self)
+            made = Vector(f"{name} e{len(own) + 1}", _across([drawn[item] for item in basis]), owner=self)
             own.append(made)
             drawn[made] = column(made.direction)
             basis.append(made)

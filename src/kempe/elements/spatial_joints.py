@@ -321,7 +321,7 @@ class PointOnPlane(SpatialJoint):
 class Screw(_Sliding):
     """A screw in a nut: j turns about an axis of i and moves ``pitch`` along it with every full turn.
 
-    Displacements and angles count from the drawn pose; the angle, "H.angle" of a screw "H", over full turns.
+    Displacements and angles count from the drawn pose; the angle, "H angle" of a screw "H", over full turns.
     """
 
     rows = (*ACROSS, *TILTED, "angle", "pitch")
@@ -342,7 +342,7 @@ class Screw(_Sliding):
         mi, mj = fasten(what, i, j, at, on_i, on_j, axis, default="j")
         rise = number(pitch, f"{what}: pitch")
         start = drawn_value(AxialDisplacement(mi, mj))
-        self.angle = Coordinate(f"{name}.angle", drawn_value(Angle(mi, mj)), owner=self, angle=True)
+        self.angle = Coordinate(f"{name} angle", drawn_value(Angle(mi, mj)), owner=self, angle=True)
         super().__init__(name, i=mi, j=mj, theta=self.angle, pitch=rise, drawn=start)
 
     def phi(self, x: Any) -> list[Any]:
@@ -368,7 +368,7 @@ class SpatialGear(Element):
         if evaluate([value])[0] == 0.0:
             raise ModelError(f"{what}: the ratio must not be zero")
         turns = [
-            Coordinate(f"{name}.angle {k + 1}", drawn_value(Angle(*markers)), owner=self, angle=True)
+            Coordinate(f"{name} angle {k + 1}", drawn_value(Angle(*markers)), owner=self, angle=True)
             for k, markers in enumerate(wheels)
         ]
         drawn = [drawn_value(Angle(*markers)) for markers in wheels]
