@@ -3,9 +3,9 @@ Bennett's linkage
 =================
 
 Four bars and four hinges in space have, by count, two freedoms less than none, and yet G. T. Bennett (1903) found one
-that moves: opposite bars are alike, each as long as the sine of the angle by which it twists its hinges, but for a common
-factor. The angles at neighbouring hinges then satisfy tan(theta/2) tan(phi/2) = sin((beta + alpha)/2) / sin((beta -
-alpha)/2), which is what the motion is compared with.
+that moves: opposite bars are alike, and their lengths are as the sines of the angles by which they twist their hinges.
+The angles at neighbouring hinges then satisfy tan(theta/2) tan(phi/2) = sin((beta + alpha)/2) / sin((beta - alpha)/2),
+which is what the motion is compared with.
 """
 
 import numpy as np
@@ -49,9 +49,7 @@ def build() -> kp.Mechanism:
     for k, name in enumerate(("crank", "coupler", "rocker")):
         middle = (places[k] + places[k + 1]) / 2
         bars.append(m.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), at=middle))
-    joints = [
-        m.revolute(f"H{k + 1}", bars[k], bars[(k + 1) % 4], at=places[k], axis=axes[k]) for k in range(4)
-    ]
+    joints = [m.revolute(f"H{k + 1}", bars[k], bars[(k + 1) % 4], at=places[k], axis=axes[k]) for k in range(4)]
     m.driver("motor", joints[0].angle, lambda t: 2 * np.pi * t)
     return m
 

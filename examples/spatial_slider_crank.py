@@ -3,9 +3,8 @@ Slider-crank in space
 =====================
 
 A crank that turns in one plane drives a slider on a line at right angles to that plane. The rod hangs in a ball at the
-crank and in a universal joint at the slider, so that it cannot spin about itself. The crank's pin is at height and side y
-and z, and the rod is as long as it is: the slider is at x = sqrt(L^2 - y^2 - z^2), which is what the motion is compared
-with.
+crank and in a universal joint at the slider, so that it cannot spin about itself. With the crank's pin at (0, y, z) and
+a rod of length L the slider is at x = sqrt(L^2 - y^2 - z^2), which is what the motion is compared with.
 """
 
 import numpy as np

@@ -42,7 +42,12 @@ def _link(element: Link, maker: Maker) -> None:
     a, b = _ends(element, maker)
     frame = maker.scene.frame(between(a, b))
     maker.scene.rod(
-        frame, np.zeros(3), [0, 0, np.linalg.norm(b[0] - a[0])], 0.8 * maker.scene.thick, DARK, element.name
+        frame,
+        np.zeros(3),
+        np.array([0.0, 0.0, np.linalg.norm(b[0] - a[0])]),
+        0.8 * maker.scene.thick,
+        DARK,
+        element.name,
     )
     _name_between(element, maker)
 
@@ -77,8 +82,8 @@ def cylinder(scene: Scene, a: np.ndarray, b: np.ndarray, owner: str, wide: float
     first, second = scene.frame(between(a, b)), scene.frame(between(b, a))
     barrel = 0.62 * float(length.min())
     rod = max(float(length.max()) - 0.85 * barrel, 0.0)
-    scene.rod(first, np.zeros(3), [0, 0, barrel], wide * scene.thick, RUBBER, f"{owner} barrel", "sign")
-    scene.rod(second, np.zeros(3), [0, 0, rod], 0.5 * wide * scene.thick, DARK, f"{owner} rod", "sign")
+    scene.rod(first, np.zeros(3), np.array([0.0, 0.0, barrel]), wide * scene.thick, RUBBER, f"{owner} barrel", "sign")
+    scene.rod(second, np.zeros(3), np.array([0.0, 0.0, rod]), 0.5 * wide * scene.thick, DARK, f"{owner} rod", "sign")
 
 
 @sign.register

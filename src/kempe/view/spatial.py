@@ -56,7 +56,7 @@ def _measure(maker: Maker) -> None:
     if span <= 1e-9 * maker.stage.posed.size:
         span = max([4.0 * float(size) for size in sizes], default=maker.stage.posed.size)
     links = [np.linalg.norm(place) for places in maker.reached.values() for place in places]
-    usual = float(np.median([length for length in links if length > 1e-6 * span] or [span]))
+    usual = float(np.median([float(length) for length in links if length > 1e-6 * span] or [span]))
     scene.size, scene.thick = span, min(THICK * span, STOUT * 2.0 * usual)
 
 
@@ -92,7 +92,7 @@ def _bar(element: RigidLink, maker: Maker) -> None:
     ends = [maker.seen_from(element.carrier, point.on()) for point in element.points]
     shade = maker.colour(element.carrier)
     if len(ends) == 2:
-        scene.rod(frame, *ends, scene.thick, shade, element.name)
+        scene.rod(frame, ends[0], ends[1], scene.thick, shade, element.name)
         through = [scene.point(frame, end) for end in ends]
     else:
         through = star(scene, frame, np.array(ends), shade, element.name)
