@@ -61,7 +61,8 @@ def animate(
     names = [trace] if isinstance(trace, str) else list(trace)
     if target.suffix.lower() == ".html":
         forces = bool(vectors_of(model, result, vectors))
-        return motion_page(model, filled(result), target, traces=names, forces=forces, seconds=seconds, title=title)
+        seen: dict[str, Any] = {"traces": names, "forces": forces, "view": view}
+        return motion_page(model, filled(result), target, seconds=seconds, title=title, **seen)
     write = _writer(target)
     if not (frames >= 1 and seconds > 0):
         raise ModelError(f"animate: frames and seconds must be above zero, not {frames!r} and {seconds!r}")

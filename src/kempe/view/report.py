@@ -29,6 +29,7 @@ from kempe.results.energy import PARTS
 from kempe.simulation.batches import Runs
 from kempe.system import compiled
 from kempe.view import report_sections as told
+from kempe.view.camera import View, angles_of
 from kempe.view.labels import label_of, unit_of
 from kempe.view.plots import channel_of, energy_colour, spelled_out
 from kempe.view.report_data import Block, Take, as_script, family_of, parameters_of, quantities_of, thinned
@@ -115,11 +116,13 @@ def motion_page(
     forces: bool = False,
     seconds: float = 3.0,
     title: str = "",
+    view: View = None,
 ) -> Path:
     """Write a page with the moving mechanism alone, at first with the arrows of ``forces`` or without."""
     _known_traces(model, traces)
     take = Take(model, result, quantities=False)
-    page = Page(title or model.name, [take], [], traces=traces, seconds=seconds, bare=True, forces=forces)
+    shown: dict[str, Any] = {"bare": True, "forces": forces, "view": view, "seconds": seconds, "traces": traces}
+    page = Page(title or model.name, [take], [], **shown)
     with np.errstate(invalid="ignore", over="ignore"):
         return ShownFile(write_whole(path, page.html().encode("utf-8", "replace")))
 
@@ -155,7 +158,7 @@ class Page:
     ("beside", with ``words`` that say which is which). ``status`` is a word and whether it is a good one, where it is
     not that of the first run; ``facts`` stands beside it, ``before`` in front of all sections; ``seconds`` is how long
     a run takes at the usual speed. A ``bare`` page has the moving mechanism alone, which begins to play.
-    With ``forces`` arrows are seen at first.
+    With ``forces`` arrows are seen at first; ``view`` is the first view of a mechanism in space.
     """
 
     title: str
@@ -170,6 +173,7 @@ class Page:
     seconds: float = 6.0
     bare: bool = False
     forces: bool = False
+    view: View = None
 
     def html(self) -> str:
         """The frame filled in: what is read as HTML, what moves as data."""
@@ -217,9 +221,10 @@ class Page:
         if not scenes:
             return {}
         image = io.BytesIO()
-        still(self.takes[0].model, scenes[0], "", names=False).savefig(image, format="png", dpi=80)
+        still(self.takes[0].model, scenes[0], "", self.view, names=False).savefig(image, format="png", dpi=80)
         picture = base64.b64encode(image.getvalue()).decode("ascii")
-        return {"meshes": meshes_told(scenes, block), "still": f"data:image/png;base64,{picture}"}
+        told = {"meshes": meshes_told(scenes, block), "still": f"data:image/png;base64,{picture}"}
+        return {**told, "view": angles_of(self.view)}
 
     def _chooser(self) -> dict[str, Any]:
         told = {"names": list(self.takes[0].parameters)} if self.chooser != "beside" else {"words": self.words}

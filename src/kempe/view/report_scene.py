@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import to_hex
 
-from kempe.view.camera import angles_of, level
+from kempe.view.camera import level
 from kempe.view.photograph import floor_of
 from kempe.view.scene import Label, Piece, Scene
 
@@ -19,10 +19,8 @@ def scene_told(scene: Scene) -> dict[str, Any]:
     floor = floor_of(scene, axes, extent)
     seen = np.concatenate([extent, *floor.lines()])
     return {
-        "low": seen.min(axis=0).tolist(),
-        "high": seen.max(axis=0).tolist(),
+        "corners": [rounded(corner) for corner in seen[_outer(seen)]],
         "level": axes.tolist(),
-        "view": list(angles_of(None)),
         "size": scene.size,
         "thick": scene.thick,
         "floor": {
@@ -51,6 +49,15 @@ def meshes_told(scenes: Iterable[Scene], block: Any) -> dict[str, dict[str, list
             parts = {"vertices": mesh.vertices, "normals": mesh.normals, "triangles": mesh.triangles}
             told[name] = {key: block.add(values) for key, values in parts.items()}
     return told
+
+
+def _outer(points: np.ndarray) -> np.ndarray:
+    """Which of some points (n, 3) are the outermost in one of many directions: all lie nearly between these."""
+    turn = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(300)  # even over the sphere
+    height = 1.0 - (2.0 * np.arange(300) + 1.0) / 300.0
+    round_ = np.sqrt(1.0 - height**2)
+    directions = np.column_stack([round_ * np.cos(turn), round_ * np.sin(turn), height])
+    return np.unique((points @ directions.T).argmax(axis=0))
 
 
 def _piece(piece: Piece) -> dict[str, Any]:

@@ -33,11 +33,9 @@ def star(scene: Scene, frame: int, places: np.ndarray, colour: str, owner: str) 
         scene.rod(frame, centre, place, thick, colour, owner)
         scene.globe(frame, place, thick, colour, owner)
     scene.globe(frame, centre, 1.25 * thick, colour, owner)
-    return (
-        [scene.point(frame, place) for place in (places[0], centre, *places[1:])]
-        if len(places)
-        else [scene.point(frame, centre)]
-    )
+    through = [centre, *places] if len(places) == 1 else [*places[:1], centre, *places[1:]]
+    apart = [place for k, place in enumerate(through) if not k or np.linalg.norm(place - through[k - 1]) > 0.1 * thick]
+    return [scene.point(frame, place) for place in apart]
 
 
 def plane_of(places: np.ndarray) -> np.ndarray | None:

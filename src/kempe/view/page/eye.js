@@ -3,9 +3,11 @@
 const OPENING = 0.42  // of the eye from top to bottom, in radians
 
 class Eye {
-  /** The axes of the world as one stands in it (right, back, up), all there is to see, and the first view in degrees. */
-  constructor(element, {level, low, high, view}, changed) {
-    Object.assign(this, {element, level, low, high, first: view, changed})
+  /** The axes of the world as one stands in it (right, back, up), the corners of all there is, the first view in degrees. */
+  constructor(element, {level, corners, view}, changed) {
+    Object.assign(this, {element, level, corners, first: view, changed})
+    const low = [0, 1, 2].map((c) => Math.min(...corners.map((corner) => corner[c])))
+    this.size = Math.hypot(...low.map((l, c) => Math.max(...corners.map((corner) => corner[c])) - l))
     this.fingers = new Map()
     this.fit()
     this.listen()
@@ -14,8 +16,8 @@ class Eye {
   /** Everything in view, from where one looked at first or from another side. */
   fit(view = this.first) {
     [this.azimuth, this.elevation] = view.map((angle) => angle * Math.PI / 180)
-    this.centre = this.low.map((l, c) => (l + this.high[c]) / 2)
     this.zoom = 1
+    this.fitted = null
   }
 
   /** Rows right, up and towards the eye. */
@@ -26,22 +28,33 @@ class Eye {
     return [crossed(above, eye), above, eye]
   }
 
-  /** How far the eye is: so that all corners are in the picture, however wide that is. */
+  /** How far the eye is: from where it was fitted, so that all corners were in the picture, however wide that is. */
   distance(aspect) {
-    const tan = Math.tan(OPENING / 2), axes = this.axes, middle = this.low.map((l, c) => (l + this.high[c]) / 2)
-    let far = 0
-    for (const corner of corners(this.low, this.high)) {
-      const [x, y, z] = axes.map((axis) => dotted(axis, corner.map((c, k) => c - middle[k])))
-      far = Math.max(far, Math.abs(y) / tan + z, Math.abs(x) / (tan * aspect) + z)
+    if (this.fitted != aspect) this.place(aspect)
+    return this.far / this.zoom
+  }
+
+  /** Put the middle of what is seen into the middle of the picture, and the eye as near as it can be. */
+  place(aspect) {
+    const tan = Math.tan(OPENING / 2), axes = this.axes, seen = this.corners.map((corner) => axes.map((axis) => dotted(axis, corner)))
+    const span = (c) => [Math.min(...seen.map((s) => s[c])), Math.max(...seen.map((s) => s[c]))]
+    let middle = [0, 1, 2].map((c) => (span(c)[0] + span(c)[1]) / 2)
+    for (let round = 0; round < 4; round++) {
+      const off = seen.map((s) => s.map((v, c) => v - middle[c]))
+      this.far = 1.06 * Math.max(...off.map(([x, y, z]) => Math.max(Math.abs(y) / tan, Math.abs(x) / (tan * aspect)) + z))
+      const rays = off.map(([x, y, z]) => [x / (this.far - z), y / (this.far - z)])
+      const shift = [0, 1].map((c) => (Math.max(...rays.map((r) => r[c])) + Math.min(...rays.map((r) => r[c]))) / 2 * this.far)
+      middle = [middle[0] + shift[0], middle[1] + shift[1], middle[2]]
     }
-    return 1.08 * far / this.zoom
+    this.centre = [0, 1, 2].map((c) => axes.reduce((sum, axis, k) => sum + middle[k] * axis[c], 0))
+    this.fitted = aspect
   }
 
   /** The matrix (column by column) that takes the world to the window, and where the eye is. */
   matrix(aspect) {
     const [x, y, z] = this.axes, distance = this.distance(aspect), tan = Math.tan(OPENING / 2)
-    const place = this.centre.map((c, k) => c + distance * z[k]), size = Math.hypot(...this.high.map((h, c) => h - this.low[c]))
-    const far = distance + 3 * size, near = Math.max(distance - 3 * size, 0.02 * distance)
+    const place = this.centre.map((c, k) => c + distance * z[k])
+    const far = distance + 3 * this.size, near = Math.max(distance - 3 * this.size, 0.02 * distance)
     const rows = [x, y, z].map((axis) => [...axis, -dotted(axis, place)])
     const depth = rows[2].map((value, k) => -value * (far + near) / (far - near) - (k == 3 ? 2 * far * near / (far - near) : 0))
     const all = [rows[0].map((v) => v / (tan * aspect)), rows[1].map((v) => v / tan), depth, rows[2].map((v) => -v)]
@@ -115,6 +128,3 @@ class Eye {
 
 const dotted = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 const crossed = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-
-/** The eight corners of a box. */
-const corners = (low, high) => [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [0, 1, 2].map((c) => (k >> c) & 1 ? high[c] : low[c]))
