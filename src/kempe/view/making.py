@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kempe.elements import Carrier, Element, Ground, Marker, Point, RigidLink
-from kempe.elements.bodies import RigidBody, SpatialBody
+from kempe.elements import Carrier, Element, Ground, Marker, Point, RigidBody, RigidLink, SpatialBody
 from kempe.model import Model
 from kempe.view.scene import Scene, along
 from kempe.view.space_stage import SpaceStage

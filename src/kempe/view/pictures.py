@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kempe.analysis import Pose
-from kempe.elements import Carrier, Joint, RigidLink
-from kempe.elements.spatial_joints import SpatialJoint
+from kempe.elements import Carrier, Joint, RigidLink, SpatialJoint
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result

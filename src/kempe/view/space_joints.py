@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.elements import Element, Ground, Marker
-from kempe.elements.spatial_joints import (
+from kempe.elements import (
     Cylindrical,
+    CylindricalClearance,
+    Element,
+    Ground,
+    Marker,
     Planar,
     PointOnLine,
     PointOnPlane,
@@ -16,8 +19,10 @@ from kempe.elements.spatial_joints import (
     SpatialRevolute,
     SpatialWeld,
     Spherical,
+    SphericalClearance,
     Universal,
 )
+from kempe.elements.base import Scalar
 from kempe.view.making import STONE, Maker, sign
 from kempe.view.meshes import helix
 from kempe.view.scene import Scene, along
@@ -188,6 +193,42 @@ def _bead(element: PointOnLine, maker: Maker) -> None:
     thick = maker.scene.thick
     _rail(element, held, moving, maker, 0.6 * thick, 5.0 * thick)
     maker.scene.globe(moving.frame, moving.at, 1.7 * thick, DARK, element.name, layer="joint")
+
+
+# --- clearance --------------------------------------------------------------------------------------------------------
+
+
+def _radii(element: Element, maker: Maker) -> tuple[float, float]:
+    """The radii of what surrounds and of what is inside; as large as other joints where they are not given."""
+    inner, play = (element.fields[key] for key in ("inner", "clearance"))
+    assert isinstance(play, Scalar)
+    gap = float(maker.stage.values(play.value)[0])
+    radius = float(maker.stage.values(inner.value)[0]) if isinstance(inner, Scalar) else 0.0
+    return max(radius, 1.9 * maker.scene.thick) + gap, max(radius, 1.9 * maker.scene.thick)
+
+
+@sign.register
+def _loose_ball(element: SphericalClearance, maker: Maker) -> None:
+    """A ball in a clear socket, with the play it has."""
+    held, moving = (_Side(marker, maker) for marker in element.markers)
+    outer, inner = _radii(element, maker)
+    maker.scene.globe(moving.frame, moving.at, inner, DARK, element.name, "joint")
+    socket = np.column_stack([outer * np.eye(3), held.at])
+    maker.scene.add("ball", held.frame, socket, held.colour, f"{element.name} socket", PANE, "joint")
+    _stand(held, maker, element.name)
+
+
+@sign.register
+def _loose_journal(element: CylindricalClearance, maker: Maker) -> None:
+    """A journal in a clear bearing, with the play it has."""
+    held, moving = (_Side(marker, maker) for marker in element.markers)
+    first, second = (_Side(rim.markers[1], maker) for rim in element.rims)
+    outer, inner = _radii(element.rims[0], maker)
+    half = float(np.linalg.norm(second.at - first.at)) / 2.0
+    maker.scene.rod(moving.frame, first.at, second.at, inner, moving.colour, element.name, layer="joint")
+    bearing = along(held.along(-half), held.along(half), outer)
+    maker.scene.add("cylinder", held.frame, bearing, held.colour, f"{element.name} bearing", PANE, "joint")
+    _stand(held, maker, element.name)
 
 
 # --- gears ------------------------------------------------------------------------------------------------------------

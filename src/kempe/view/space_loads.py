@@ -6,10 +6,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kempe.elements import Driver, Element, Force, Ground, Link, Spring, TorsionSpring
+from kempe.elements import (
+    Driver,
+    Element,
+    Force,
+    Ground,
+    Link,
+    SpatialBushing,
+    SpatialTorque,
+    Spring,
+    TorsionSpring,
+)
 from kempe.elements.base import Group, Static
 from kempe.elements.quantities import Angle, Distance
-from kempe.elements.spatial_forces import SpatialBushing, SpatialTorque
 from kempe.view.loads import first_value, given
 from kempe.view.making import Maker, sign
 from kempe.view.meshes import bow, helix

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kempe.elements import Element, Inertia, Point, PointMass, RigidLink
-from kempe.elements.bodies import RigidBody, SpatialBody
-from kempe.elements.spatial_joints import SpatialJoint
+from kempe.elements import Element, Inertia, Point, PointMass, RigidBody, RigidLink, SpatialBody, SpatialJoint
 from kempe.model import Model
 from kempe.view import space_joints, space_loads  # noqa: F401 (they say what elements look like)
 from kempe.view.making import Maker, sign

@@ -9,10 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from kempe.elements import Carrier, Driver, Element, Joint, RigidLink, Torque, TorsionSpring
+from kempe.elements import (
+    Carrier,
+    Driver,
+    Element,
+    Joint,
+    RigidLink,
+    SpatialJoint,
+    SpatialTorque,
+    Torque,
+    TorsionSpring,
+)
 from kempe.elements.kinds import EFFORTS
-from kempe.elements.spatial_forces import SpatialTorque
-from kempe.elements.spatial_joints import SpatialJoint
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Reaction, Result
