@@ -79,7 +79,7 @@ def cone(sides: int = 24) -> Mesh:
 
 
 @cache
-def ball(sides: int = 24) -> Mesh:
+def ball(sides: int = 32) -> Mesh:
     """Radius one about the origin."""
     up = np.linspace(-0.5 * np.pi, 0.5 * np.pi, sides // 2 + 1)
     rim = list(zip(np.cos(up), np.sin(up), strict=True))

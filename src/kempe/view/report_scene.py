@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from kempe.view.camera import level
 from kempe.view.photograph import floor_of
-from kempe.view.scene import Label, Piece, Scene
+from kempe.view.scene import Label, Piece, Scene, outermost
 
 
 def scene_told(scene: Scene) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def scene_told(scene: Scene) -> dict[str, Any]:
     floor = floor_of(scene, axes, extent)
     seen = np.concatenate([extent, *floor.lines()])
     return {
-        "corners": [rounded(corner) for corner in seen[_outer(seen)]],
+        "corners": [rounded(corner) for corner in outermost(seen)],
         "level": axes.tolist(),
         "size": scene.size,
         "thick": scene.thick,
@@ -49,15 +49,6 @@ def meshes_told(scenes: Iterable[Scene], block: Any) -> dict[str, dict[str, list
             parts = {"vertices": mesh.vertices, "normals": mesh.normals, "triangles": mesh.triangles}
             told[name] = {key: block.add(values) for key, values in parts.items()}
     return told
-
-
-def _outer(points: np.ndarray) -> np.ndarray:
-    """Which of some points (n, 3) are the outermost in one of many directions: all lie nearly between these."""
-    turn = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(300)  # even over the sphere
-    height = 1.0 - (2.0 * np.arange(300) + 1.0) / 300.0
-    round_ = np.sqrt(1.0 - height**2)
-    directions = np.column_stack([round_ * np.cos(turn), round_ * np.sin(turn), height])
-    return np.unique((points @ directions.T).argmax(axis=0))
 
 
 def _piece(piece: Piece) -> dict[str, Any]:

@@ -99,22 +99,17 @@ class Scene:
         there[:, :, 3] += frames[:, :, 3]
         return there
 
-    def corners(self, row: int) -> np.ndarray:
-        """The corners (n, 3) of a box about each piece at one instant: everything lies between them."""
-        if not self.pieces:
-            return np.zeros((0, 3))
-        ends = {
-            name: np.stack([mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)]) for name, mesh in self.meshes.items()
-        }
-        own = np.array([_box(ends[piece.mesh]) for piece in self.pieces])
-        there = self.places(row)
-        return (np.einsum("kij,knj->kni", there[:, :, :3], own) + there[:, None, :, 3]).reshape(-1, 3)
-
     @property
     def extent(self) -> np.ndarray:
-        """The corners of all pieces at all instants, or at many of them."""
-        rows = np.unique(np.linspace(0, self.times - 1, 100).round().astype(int))
-        return np.concatenate([self.corners(int(row)) for row in rows])
+        """The outermost corners (n, 3) of boxes about all pieces at all instants, or at many of them."""
+        ends = {name: _box(mesh.vertices) for name, mesh in self.meshes.items()}
+        own = np.array([ends[piece.mesh] for piece in self.pieces]).reshape(-1, 8, 3)
+        found = []
+        for row in np.unique(np.linspace(0, self.times - 1, 100).round().astype(int)):
+            there = self.places(int(row))
+            corners = np.einsum("kij,knj->kni", there[:, :, :3], own) + there[:, None, :, 3]
+            found.append(outermost(corners.reshape(-1, 3)))
+        return outermost(np.concatenate(found))
 
     # --- solids between and at places -----------------------------------------------------------------------------
 
@@ -143,9 +138,27 @@ class Scene:
         self.add("ball", frame, np.column_stack([radius * np.eye(3), at]), colour, owner, layer=layer)
 
 
-def _box(ends: np.ndarray) -> np.ndarray:
-    """The eight corners between the lowest and the highest."""
-    return np.array([(ends[i, 0], ends[j, 1], ends[k, 2]) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+def _directions(count: int) -> np.ndarray:
+    """Directions even over the sphere, by a spiral, and those of the axes."""
+    turn = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(count)
+    height = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    round_ = np.sqrt(1.0 - height**2)
+    spiral = np.column_stack([round_ * np.cos(turn), round_ * np.sin(turn), height])
+    return np.concatenate([np.eye(3), -np.eye(3), spiral])
+
+
+_OUT = _directions(160)
+
+
+def outermost(points: np.ndarray) -> np.ndarray:
+    """Those of some points (n, 3) that are farthest out in one of many directions: all lie nearly between them."""
+    return points[np.unique((points @ _OUT.T).argmax(axis=0))] if len(points) else points
+
+
+def _box(points: np.ndarray) -> np.ndarray:
+    """The eight corners (8, 3) of the box in which points lie."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    return np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
 
 
 def across(w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
