@@ -75,7 +75,7 @@ from kempe.analysis import (
     sparsity,
     statistics,
 )
-from kempe.api import Equations, Mechanism, load
+from kempe.api import Equations, Mechanism, SpatialMechanism, load
 from kempe.design import (
     Active,
     DesignProblem,
@@ -126,6 +126,7 @@ from kempe.elements import (
     Parameter,
     PrintedHybrid,
     RooneyDeravi,
+    Rotation,
     ShortBearing,
     Stribeck,
     Switch,
@@ -156,6 +157,7 @@ from kempe.errors import (
     FileError,
     KempeError,
     ModelError,
+    ModelWarning,
     SingularPositionError,
 )
 from kempe.results import Energies, Reaction, Result
@@ -202,6 +204,7 @@ __all__ = [
     "Mobility",
     "ModalEvaluator",
     "ModelError",
+    "ModelWarning",
     "Modes",
     "ModifiedCoulomb",
     "Optimum",
@@ -216,6 +219,7 @@ __all__ = [
     "Response",
     "Result",
     "RooneyDeravi",
+    "Rotation",
     "Runs",
     "Sensitivity",
     "SensitivityHistory",
@@ -224,6 +228,7 @@ __all__ = [
     "SingularPosition",
     "SingularPositionError",
     "Sparsity",
+    "SpatialMechanism",
     "Spread",
     "Statistics",
     "Stribeck",

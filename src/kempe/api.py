@@ -10,7 +10,7 @@ from typing import Any
 from kempe import analysis, design
 from kempe.calling import explained, explained_methods
 from kempe.errors import KempeError
-from kempe.model import EquationsModel, MechanismModel, files
+from kempe.model import EquationsModel, MechanismModel, SpatialModel, files
 from kempe.results import VIEWS, Result
 
 
@@ -111,7 +111,20 @@ def load(path: str | Path, *, trust: str | Iterable[str] = ()) -> Any:
 
 
 class Mechanism(Analyses, MechanismModel):
-    """A planar mechanism: describe its parts and joints, then ask questions about it."""
+    """A mechanism: describe its parts and joints, then ask questions about it.
+
+    It is planar, or with ``dim=3`` a :class:`kempe.SpatialMechanism`.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """A spatial one where three dimensions are asked for."""
+        if cls is Mechanism and kwargs.get("dim", 2) == 3:
+            return SpatialMechanism(*args, **kwargs)
+        return super().__new__(cls)
+
+
+class SpatialMechanism(Analyses, SpatialModel):
+    """A mechanism in space: describe its parts and joints, then ask questions about it."""
 
 
 class Equations(Analyses, EquationsModel):

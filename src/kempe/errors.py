@@ -13,6 +13,10 @@ class AccuracyWarning(UserWarning):
     """A run was less accurate than it was asked to be, or than a motion to be trusted is."""
 
 
+class ModelWarning(UserWarning):
+    """Something of a model is unusual, or could not be represented as it was given."""
+
+
 class ModelError(KempeError, ValueError):
     """The description of the mechanism is wrong; ``findings`` lists each mistake."""
 

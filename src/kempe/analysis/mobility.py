@@ -10,12 +10,11 @@ import numpy as np
 
 from kempe.calling import explained
 from kempe.elements import plain_number
-from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import CLOSED, Pose, assembled, pose_array
 from kempe.simulation.choosing import RANK
 from kempe.simulation.posing import Posed
-from kempe.simulation.wording import no_velocity
+from kempe.simulation.velocities import rates
 from kempe.solvers.least_squares import levenberg_marquardt
 from kempe.system import Row
 
@@ -261,11 +260,8 @@ def ranks(
     posed = Posed(model, parameters)
     q = pose_array(posed.system, pose if isinstance(pose, Pose) else Pose(dict(pose)))
     v = np.zeros(posed.system.n)
-    names = [n[1] for n in posed.system.names]
-    for name, value in (velocities or {}).items():
-        if name not in names:
-            raise ModelError(no_velocity(posed.system, name))
-        v[names.index(name)] = value
+    for k, value in rates(posed.system, velocities or {}, q).items():
+        v[k] = value
     _, J, nu = posed.linear(q, time)
     gamma = posed.gamma(q, time, v)
     scale = posed.row_scale

@@ -2,6 +2,7 @@
 
 from kempe.elements.backlash import LooseRevolute, LooseTranslational, loose_guide
 from kempe.elements.base import Element, Field, Load, Part, Switch, check_name
+from kempe.elements.bodies import RigidBody, SpatialBody
 from kempe.elements.clearance import ClearanceRevolute, ClearanceTranslational, LubricatedRevolute, clearance_guide
 from kempe.elements.contact_laws import (
     CONTACT_LAWS,
@@ -91,8 +92,25 @@ from kempe.elements.pressing_contacts import (
 )
 from kempe.elements.quantities import Quantity, angle, distance
 from kempe.elements.restitution import loss_of, restitution_of
+from kempe.elements.rotations import Rotation
 from kempe.elements.rubbing import Friction
+from kempe.elements.solids import RigidSolid, Rod, Solid, Vector
 from kempe.elements.sources import KernelSource
+from kempe.elements.spatial_forces import SpatialBushing, SpatialTorque, SpatialTorsionSpring
+from kempe.elements.spatial_joints import (
+    Cylindrical,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Screw,
+    SpatialGear,
+    SpatialJoint,
+    SpatialRevolute,
+    SpatialWeld,
+    Spherical,
+    Universal,
+)
 from kempe.elements.stops import BumpStop
 from kempe.elements.tables import Table, table
 from kempe.elements.touching import Touch, Touching
@@ -122,6 +140,7 @@ __all__ = [
     "Coupler",
     "Curve",
     "CurveContact",
+    "Cylindrical",
     "Driver",
     "ElasticFoundation",
     "Element",
@@ -159,21 +178,40 @@ __all__ = [
     "Parameter",
     "Part",
     "PinInSlot",
+    "Planar",
     "Point",
     "PointDriver",
     "PointLineContact",
     "PointMass",
     "PointOnCurve",
+    "PointOnLine",
+    "PointOnPlane",
     "PressingCircleContact",
     "PressingCircleLineContact",
     "PressingPointLineContact",
     "PrintedHybrid",
+    "Prismatic",
     "Quantity",
     "RackAndPinion",
     "Revolute",
+    "RigidBody",
     "RigidLink",
+    "RigidSolid",
+    "Rod",
     "RooneyDeravi",
+    "Rotation",
+    "Screw",
     "ShortBearing",
+    "Solid",
+    "SpatialBody",
+    "SpatialBushing",
+    "SpatialGear",
+    "SpatialJoint",
+    "SpatialRevolute",
+    "SpatialTorque",
+    "SpatialTorsionSpring",
+    "SpatialWeld",
+    "Spherical",
     "Spring",
     "SpringDamper",
     "Stop",
@@ -187,8 +225,10 @@ __all__ = [
     "Touch",
     "Touching",
     "Translational",
+    "Universal",
     "UserConstraint",
     "UserForce",
+    "Vector",
     "Weld",
     "angle",
     "check_name",

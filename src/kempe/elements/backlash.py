@@ -11,10 +11,11 @@ import casadi as ca
 from kempe.elements.base import Load, Positive, Scalar
 from kempe.elements.contacts import CircleContact, PointLineContact
 from kempe.elements.friction import as_friction
+from kempe.elements.geometry import column, plain
 from kempe.elements.joints import Joint, attach
 from kempe.elements.numbers import Number, not_negative, positive
-from kempe.elements.parts import Carrier, Marker, plain
-from kempe.elements.planar import column, relative_angle, rotate
+from kempe.elements.parts import Carrier, Marker
+from kempe.elements.planar import relative_angle, rotate
 from kempe.elements.quantities import Displacement
 from kempe.elements.touching import NORMAL
 from kempe.errors import ModelError
@@ -173,4 +174,4 @@ def _beside(marker: Marker, offset: tuple[Any, Any], turn: float = 0.0) -> Marke
     """A marker on the same carrier, beside another by an offset in its axes and turned."""
     moved = rotate(marker.angle, column(offset)) + column(marker.point)
     carrier: Carrier = marker.carrier
-    return Marker(carrier, (plain(moved[0]), plain(moved[1])), marker.angle + turn)
+    return carrier.on((plain(moved[0]), plain(moved[1])), marker.angle + turn)

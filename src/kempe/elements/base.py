@@ -209,6 +209,13 @@ class Part(Field):
         """Which coordinates are angles: whole turns of them are no movement."""
         return [channel[0] == "angle" for channel in self.channels]
 
+    def spins(self) -> dict[str, tuple[int, bool, int]]:
+        """Angular velocities by name, of a part whose axes are coordinates: a motion may start with them.
+
+        Each is given by the first coordinate of the axes, whether it is along the part's own axes, and along which.
+        """
+        return {}
+
     def kinds(self) -> list[str]:
         """What each coordinate is: a kind that ``kinds`` knows, or any other word."""
         return ["angle" if angle else "position" for angle in self.is_angle()]
@@ -273,6 +280,8 @@ class Element(Sealed):
     the modes in which they are.
     """
 
+    #: What a user calls it, where that is not the name of its class.
+    called: ClassVar[str] = ""
     rows: tuple[str, ...] = ()
     #: For rows that are not always in force: the modes in which they are.
     row_modes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -433,6 +442,11 @@ class Element(Sealed):
         return self.name
 
     @property
+    def shown_as(self) -> str:
+        """Under whose name results have its outputs."""
+        return self.name
+
+    @property
     def kind(self) -> str:
         """The element's type as a user would call it."""
         return kind_of(type(self))
@@ -494,8 +508,8 @@ def as_field(value: Any, what: str) -> Field:
 
 def kind_of(element: Any) -> str:
     """An element class as a user would call it: its name in words."""
-    if element.__name__ == "UserConstraint":
-        return "constraint"
+    if vars(element).get("called"):
+        return str(element.called)
     return re.sub(r"(?<!^)(?=[A-Z])", " ", element.__name__).lower()
 
 

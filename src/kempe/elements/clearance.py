@@ -11,10 +11,11 @@ from kempe.elements.backlash import LooseTranslational, cornered
 from kempe.elements.base import Limit, Positive, Scalar, Switch
 from kempe.elements.contact_laws import Surfaces, as_contact
 from kempe.elements.films import THINNEST, Film
+from kempe.elements.geometry import column, length_of
 from kempe.elements.joints import Joint, attach
 from kempe.elements.numbers import Number, evaluate, positive, shown
 from kempe.elements.parts import Marker
-from kempe.elements.planar import column, cross, length_of, perpendicular
+from kempe.elements.planar import cross, perpendicular
 from kempe.elements.pressing import Pressing, as_smooth
 from kempe.elements.pressing_contacts import PressingPointLineContact, RubbingCircles
 from kempe.elements.sources import Source

@@ -12,10 +12,11 @@ import casadi as ca
 
 from kempe.elements.base import Positive, Switch
 from kempe.elements.friction import as_friction
+from kempe.elements.geometry import column
 from kempe.elements.kinds import EFFORTS
 from kempe.elements.numbers import number
 from kempe.elements.parts import Marker
-from kempe.elements.planar import column, cross
+from kempe.elements.planar import cross
 from kempe.elements.quantities import as_quantity
 from kempe.elements.surfaces import CircleAndLine, PointAndLine, TwoCircles, on_line
 from kempe.elements.touching import STICKS, Restitution, Touching

@@ -10,10 +10,11 @@ import numpy as np
 
 from kempe.elements.base import Element, Field, Positive, Switch
 from kempe.elements.functions import Expression, arguments_of, called_on_symbols
+from kempe.elements.geometry import column
 from kempe.elements.joints import attach
 from kempe.elements.numbers import Number, evaluate, not_negative, number, plain_array, shown, unless_zero
 from kempe.elements.parts import Coordinate, Marker, as_carrier
-from kempe.elements.planar import Placed, column, cross, perpendicular, relative_angle
+from kempe.elements.planar import PlacedInPlane, cross, perpendicular, relative_angle
 from kempe.elements.pressing import Pressing, pushing
 from kempe.elements.quantities import as_marker
 from kempe.elements.sources import DrawnSource, Source
@@ -206,7 +207,7 @@ def _extent(profile: Curve) -> float:
     return float(np.ptp(points, axis=0).max())
 
 
-def _world(frame: Placed, local: Any) -> Any:
+def _world(frame: PlacedInPlane, local: Any) -> Any:
     return frame.r + local[0] * frame.u + local[1] * frame.n
 
 
@@ -332,7 +333,7 @@ class CamFlat(Contact):
         if base.carrier is face:
             raise ModelError(f"{what} connects '{face.name}' with itself")
         turned = face.at_world((0.0, 0.0), axis).angle
-        follower = Marker(face, face.on(on_j).point, turned)
+        follower = face.on(on_j, turned)
         super().__init__(name, what, base, profile, follower, start, lift_off, restitution)
 
     def gap(self, x: Any) -> Any:

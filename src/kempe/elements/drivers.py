@@ -7,7 +7,7 @@ from typing import Any
 
 from kempe.elements.base import Element
 from kempe.elements.motions import as_law
-from kempe.elements.parts import Point
+from kempe.elements.parts import Point, as_carrier
 from kempe.elements.quantities import as_marker, as_quantity, drawn_value
 from kempe.elements.sources import DrawnSource
 from kempe.errors import ModelError
@@ -32,22 +32,25 @@ class Driver(Element):
 
 
 class PointDriver(Element):
-    """A point of a part led along a path: two laws of motion, for x and for y."""
+    """A point of a part led along a path: laws of motion for x and y, and in space for z."""
 
-    rows = ("x", "y")
     drives = True
 
-    def __init__(self, name: str, point: Any, x: Any, y: Any) -> None:
+    def __init__(self, name: str, point: Any, x: Any, y: Any, z: Any = None) -> None:
         what = f"driver '{name}'"
         marker = point if isinstance(point, Point) else as_marker(point, f"{what}: the point it leads")
         if not list(marker.parts()):
             raise ModelError(f"{what}: '{marker.name}' is fixed and cannot be led")
         drawn = marker.symbolic(DrawnSource()).r
-        laws = [as_law(law, what).starting(drawn[k]) for k, law in enumerate((x, y))]
+        letters = as_carrier(point, f"{what}: the point it leads").space.letters
+        if (z is not None) != (letters == "xyz"):
+            raise ModelError(f"{what}: give a law of motion for each of {', '.join(letters)}")
+        laws = [as_law(law, what).starting(drawn[k]) for k, law in enumerate((x, y, z)[: len(letters)])]
+        self.rows = tuple(letters)
         super().__init__(name, point=marker, path=laws)
 
     def row_kinds(self) -> Mapping[str, str]:
         return dict.fromkeys(self.rows, "position")
 
     def phi(self, x: Any) -> list[Any]:
-        return [x.point.r[0] - x.path[0], x.point.r[1] - x.path[1]]
+        return [x.point.r[k] - law for k, law in enumerate(x.path)]

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from kempe.elements.contact_base import ContactLaw, Surfaces
+from kempe.elements.geometry import length_of
 from kempe.elements.numbers import positive, shown
-from kempe.elements.planar import length_of, perpendicular
+from kempe.elements.planar import perpendicular
 from kempe.errors import ModelError
 
 #: The thinnest film, in clearances.

@@ -10,13 +10,14 @@ import numpy as np
 
 from kempe.elements.base import Element, Field
 from kempe.elements.functions import Expression, arguments_of, scalar_expression
+from kempe.elements.geometry import Geometry, length_of, plain
 from kempe.elements.joints import attach, between
 from kempe.elements.kinds import EFFORTS, rate_of
 from kempe.elements.links import drawn_distance
 from kempe.elements.motions import Law, spline, traced
 from kempe.elements.numbers import Number, evaluate, not_negative, number, shown, unless_zero, vector
-from kempe.elements.parts import Ground, Marker, Point, plain
-from kempe.elements.planar import angle_beyond, length_of, relative_angle
+from kempe.elements.parts import Ground, Marker, Point
+from kempe.elements.planar import angle_beyond, relative_angle
 from kempe.elements.quantities import Angle, Distance, as_marker, drawn_value
 from kempe.elements.sources import DrawnSource, Source
 from kempe.elements.tables import Table
@@ -332,7 +333,7 @@ def _pair(value: Any, what: str) -> tuple[Number, ...]:
 def _entries(value: Any) -> list[Any] | None:
     """What a list, array or vector holds; None for anything else."""
     if isinstance(value, ca.SX):
-        return [value[0], value[1]] if value.numel() == 2 else None
+        return ca.vertsplit(value) if value.is_column() and value.numel() > 1 else None
     return list(value) if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim) else None
 
 
@@ -343,11 +344,11 @@ def _offset(i: Any, j: Any) -> tuple[Any, Any]:
 
 
 class Force(Element):
-    """A force on a point of a part: two components, each a number, a law of time or a function of time.
+    """A force on a point of a part: two components, in space three, each a number, a law or a function of time.
 
     ``at`` is the point in the world, in the drawn pose; ``on`` gives it in the part's own axes (its origin if neither
-    is given). With ``frame="world"`` the components are along x and y; with ``frame="body"`` they turn with the part (a
-    follower force). A marker has a point and axes of its own.
+    is given). With ``frame="world"`` the components are along x, y (and z); with ``frame="body"`` they turn with the
+    part (a follower force). A marker has a point and axes of its own.
     """
 
     def __init__(
@@ -357,11 +358,7 @@ class Force(Element):
         marker = acting_on(what, part, at, on)
         if frame not in ("world", "body"):
             raise ModelError(f"{what}: frame must be 'world' or 'body', not {frame!r}")
-        entries = _entries(force)
-        if entries is None or len(entries) != 2:
-            given = shown(force) if entries is None else f"{len(entries)} of them"
-            raise ModelError(f"{what}: force must be 2 numbers (Fx, Fy), or laws or functions of time, not {given}")
-        components = [effort(value, f"{what}: force[{k}]") for k, value in enumerate(entries)]
+        components = efforts(force, marker.carrier.space, "F", f"{what}: force")
         super().__init__(name, on=marker, components=components, frame=frame)
 
     @property
@@ -370,9 +367,23 @@ class Force(Element):
         return self.fields["on"]  # type: ignore[return-value]
 
     def force(self, x: Any) -> Any:
-        first, second = (ca.SX(0.0) if c is None else c for c in x.components)
-        acting = ca.vertcat(first, second) if x.frame == "world" else first * x.on.u + second * x.on.n
-        return x.push(x.on.r, acting)
+        return x.push(x.on.r, along_axes(x.components, x.on if x.frame == "body" else None))
+
+
+def efforts(given: Any, space: Geometry, letter: str, what: str) -> list[Any]:
+    """The components of a force or torque: numbers, laws or functions of time."""
+    entries = _entries(given)
+    if entries is None or len(entries) != space.dim:
+        said = shown(given) if entries is None else f"{len(entries)} of them"
+        names = ", ".join(f"{letter}{c}" for c in space.letters)
+        raise ModelError(f"{what} must be {space.dim} numbers ({names}), or laws or functions of time, not {said}")
+    return [effort(value, f"{what}[{k}]") for k, value in enumerate(entries)]
+
+
+def along_axes(components: Any, marker: Any = None) -> ca.SX:
+    """A vector from components along the axes of a marker, or of the world."""
+    values = [ca.SX(0.0) if c is None else c for c in components]
+    return ca.vertcat(*values) if marker is None else sum(c * e for c, e in zip(values, marker.directions, strict=True))
 
 
 def acting_on(what: str, part: Any, at: Any, on: Any) -> Marker:
@@ -387,8 +398,8 @@ def acting_on(what: str, part: Any, at: Any, on: Any) -> Marker:
     if on is not None:
         return marker.carrier.on(on)
     if isinstance(part, Point):
-        gap = np.subtract(evaluate(vector(at, f"{what}: at")), evaluate(part.location))
-        if np.hypot(*gap) > 1e-9 * np.hypot(*evaluate(part.location)):
+        gap = np.subtract(evaluate(part.space.vector(at, f"{what}: at")), evaluate(part.location))
+        if np.linalg.norm(gap) > 1e-9 * np.linalg.norm(evaluate(part.location)):
             raise ModelError(f"{what}: '{part.name}' is a point, drawn elsewhere than at=; leave at= out")
     return marker.carrier.at_world(at)
 
@@ -402,7 +413,7 @@ class Torque(Element):
     def __init__(self, name: str, part: Any, torque: Any, *, reaction: Any = None) -> None:
         what = f"torque '{name}'"
         on = as_marker(part, f"{what}: the part")
-        base = Ground().on((0.0, 0.0)) if reaction is None else as_marker(reaction, f"{what}: the reaction")
+        base = Ground(on.carrier.space).on() if reaction is None else as_marker(reaction, f"{what}: the reaction")
         if base.carrier is on.carrier:
             raise ModelError(f"{what} acts between '{on.name}' and itself")
         super().__init__(name, base=base, on=on, torque=effort(torque, f"{what}: torque"))

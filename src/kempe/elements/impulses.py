@@ -8,9 +8,10 @@ import casadi as ca
 
 from kempe.elements.base import Element, Switch
 from kempe.elements.forces import acting_on
+from kempe.elements.geometry import column
 from kempe.elements.numbers import number, unless_zero, vector
 from kempe.elements.parts import Ground, Marker
-from kempe.elements.planar import column, relative_angle
+from kempe.elements.planar import relative_angle
 from kempe.errors import ModelError
 
 

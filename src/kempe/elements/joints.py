@@ -11,10 +11,11 @@ import numpy as np
 
 from kempe.elements.base import Element, Positive
 from kempe.elements.friction import as_friction
+from kempe.elements.geometry import length_of, plain
 from kempe.elements.links import drawn_distance
 from kempe.elements.numbers import Number, evaluate, not_negative, number, positive, unless_zero, vector
-from kempe.elements.parts import Body, Carrier, Ground, Marker, Point, as_carrier, plain
-from kempe.elements.planar import Placed, angle_beyond, cross, length_of, relative_angle
+from kempe.elements.parts import Body, Carrier, Ground, Marker, Point, as_carrier
+from kempe.elements.planar import PlacedInPlane, angle_beyond, cross, relative_angle
 from kempe.elements.quantities import Angle, Displacement, Distance, Quantity, as_quantity, drawn_value
 from kempe.elements.sources import DrawnSource, Source
 from kempe.elements.touching import Touching
@@ -29,6 +30,18 @@ def attach(
     A point not given in a part's own axes follows from the other side and the drawn pose. ``default`` says where
     the joint is when nothing is given ("j": at the origin of j). ``axis`` is a world direction of the drawn pose.
     """
+    sides, at = where(what, i, j, at, on_i, on_j, default)
+    markers = []
+    for carrier, local in sides:
+        placed = carrier.at_world(at, axis)
+        markers.append(placed if local is None else Marker(carrier, carrier.on(local).point, placed.turn))
+    return markers[0], markers[1]
+
+
+def where(
+    what: str, i: Any, j: Any, at: Any, on_i: Any, on_j: Any, default: str = ""
+) -> tuple[list[tuple[Carrier, Any]], Any]:
+    """Where a joint is: per side the carrier and the point in its own axes, if that is given; and the world point."""
     if isinstance(i, Marker):
         i, on_i = i.carrier, i.point if on_i is None else on_i
     if isinstance(j, Marker):
@@ -39,13 +52,13 @@ def attach(
     if at is not None and on_i is not None and on_j is not None:
         raise ModelError(f"{what}: give at=, or on_i= and on_j=, but not all three")
     if isinstance(first, Point) and on_i is None:
-        on_i = (0.0, 0.0)
+        on_i = first.space.origin
     if isinstance(second, Point) and on_j is None:
-        on_j = (0.0, 0.0)
+        on_j = second.space.origin
 
     def world(carrier: Carrier, local: Any) -> tuple[Number, ...]:
         r = carrier.on(local).symbolic(DrawnSource()).r
-        return (plain(r[0]), plain(r[1]))
+        return tuple(plain(r[k]) for k in range(r.numel()))
 
     if at is None:
         if on_i is not None:
@@ -53,14 +66,11 @@ def attach(
         elif on_j is not None:
             at = world(second, on_j)
         elif default == "j":
-            at = world(second, (0.0, 0.0))
+            at = world(second, second.space.origin)
         else:
-            raise ModelError(f"{what}: say where it is: at=(x, y) in the drawn pose, or on_i=(x, y) and on_j=(x, y)")
-    markers = []
-    for carrier, local in ((first, on_i), (second, on_j)):
-        placed = carrier.at_world(at, axis)
-        markers.append(placed if local is None else Marker(carrier, carrier.on(local).point, placed.angle))
-    return markers[0], markers[1]
+            place = first.space.places
+            raise ModelError(f"{what}: say where it is: at={place} in the drawn pose, or on_i={place} and on_j={place}")
+    return [(first, on_i), (second, on_j)], at
 
 
 def between(what: str, i: Any, j: Any, on_i: Any = None, on_j: Any = None) -> tuple[Marker, Marker]:
@@ -70,7 +80,7 @@ def between(what: str, i: Any, j: Any, on_i: Any = None, on_j: Any = None) -> tu
         carrier = as_carrier(part, f"{what}: the {which} part")
         if isinstance(part, Marker) and local is not None:
             raise ModelError(f"{what}: the {which} part is a marker and has its point; leave {key}= out")
-        ends.append(part if isinstance(part, Marker) else carrier.on((0.0, 0.0) if local is None else local))
+        ends.append(part if isinstance(part, Marker) else carrier.on(local))
     if ends[0].carrier is ends[1].carrier:
         raise ModelError(f"{what} connects '{ends[0].name}' with itself")
     return ends[0], ends[1]
@@ -568,7 +578,7 @@ class RackAndPinion(Element):
         return x.push(height, ca.sign(x.radius) * x.leaning * ca.fabs(x.lam["ratio"]))
 
 
-def _rolling(pinion: Placed, rack: Placed, frame: Placed | None) -> tuple[ca.SX, ca.SX]:
+def _rolling(pinion: PlacedInPlane, rack: PlacedInPlane, frame: PlacedInPlane | None) -> tuple[ca.SX, ca.SX]:
     """The direction of a rack, and the angle of a pinion as seen from it."""
     if frame is None or rack.turned is not None:
         return rack.u, relative_angle(rack, pinion)

@@ -9,8 +9,9 @@ import casadi as ca
 import numpy as np
 
 from kempe.elements.base import Element, Part, Positive
+from kempe.elements.geometry import column, plain
 from kempe.elements.numbers import Number, evaluate, positive, shown, vector
-from kempe.elements.parts import Carrier, Marker, Placed, Point, plain
+from kempe.elements.parts import Carrier, Marker, Point
 from kempe.elements.planar import perpendicular
 from kempe.elements.sources import DrawnSource, Source
 from kempe.errors import ModelError
@@ -21,6 +22,7 @@ class Bar(Carrier):
 
     def __init__(self, name: str, first: Point, second: Point, length: Number) -> None:
         self.name, self.first, self.second, self.length = name, first, second, length
+        self.space = first.space
 
     def parts(self) -> Iterable[Part]:
         return [*self.first.parts(), *self.second.parts()]
@@ -31,14 +33,11 @@ class Bar(Carrier):
     def structure(self) -> Hashable:
         return (Bar, self.first.structure(), self.second.structure())
 
-    def frame(self, source: Source) -> Placed:
+    def frame(self, source: Source) -> Any:
         a, b = self.first.frame(source).r, self.second.frame(source).r
-        if isinstance(source, DrawnSource):  # a sketch may be off the true length
-            return Placed(self.name, a, (b - a) / ca.norm_2(b - a))
-        return Placed(self.name, a, (b - a) / source.numbers([self.length])[0])
-
-    def symbolic(self, source: Source) -> Placed:
-        return source.placed(self, self.frame(source))
+        drawn = isinstance(source, DrawnSource)  # a sketch may be off the true length
+        length = ca.norm_2(b - a) if drawn else source.numbers([self.length])[0]
+        return self.space.bar(self.name, a, (b - a) / length)
 
     def __repr__(self) -> str:
         return f"Bar({self.name!r})"
@@ -67,17 +66,9 @@ class RigidLink(Element):
         gravity: Any = (0.0, 0.0),
     ) -> None:
         what = f"{'bar' if len(points) == 2 else 'plate'} '{name}'"
-        if len(points) < 2:
-            raise ModelError(f"{what} needs at least two points")
-        for k, point in enumerate(points):
-            if not isinstance(point, Point):
-                raise ModelError(f"{what}: point {k + 1} must be a point made by m.point, not {shown(point)}")
-            if point in points[:k]:
-                raise ModelError(f"{what} passes twice through point '{point.name}'")
-        drawn = [ca.vertcat(*[ca.SX(c) for c in p.location]) for p in points]
+        self._check(what, points)
+        drawn = [column(p.location) for p in points]
         d = drawn[1] - drawn[0]
-        if not np.any(evaluate([d[0], d[1]])):
-            raise ModelError(f"{what}: its points '{points[0].name}' and '{points[1].name}' are drawn at one place")
         span = positive(plain(ca.norm_2(d)) if length is None else length, f"{what}: length")
         if places is None:
             unit = d / ca.norm_2(d)
@@ -106,6 +97,19 @@ class RigidLink(Element):
             gravity=gravity if inertial else [],
         )
         self._has_inertia = bool(inertial)
+
+    @staticmethod
+    def _check(what: str, points: tuple[Any, ...]) -> None:
+        """Two points or more, none twice, and the first two apart."""
+        if len(points) < 2:
+            raise ModelError(f"{what} needs at least two points")
+        for k, point in enumerate(points):
+            if not isinstance(point, Point):
+                raise ModelError(f"{what}: point {k + 1} must be a point made by m.point, not {shown(point)}")
+            if point in points[:k]:
+                raise ModelError(f"{what} passes twice through point '{point.name}'")
+        if not np.any(np.subtract(evaluate(points[1].location), evaluate(points[0].location))):
+            raise ModelError(f"{what}: its points '{points[0].name}' and '{points[1].name}' are drawn at one place")
 
     @property
     def has_inertia(self) -> bool:

@@ -6,13 +6,14 @@ from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 import casadi as ca
-import numpy as np
 
 from kempe.calling import explained
 from kempe.elements.base import Element, Field, Group, Part, Positive, Scalar
+from kempe.elements.geometry import Geometry, column
 from kempe.elements.kinds import COORDINATE
-from kempe.elements.numbers import Number, evaluate, number, shown, vector
-from kempe.elements.planar import Placed, column, rotate
+from kempe.elements.numbers import Number, number, shown, vector
+from kempe.elements.planar import PLANE, PlacedInPlane, rotate
+from kempe.elements.sealing import Absent
 from kempe.elements.sources import DrawnSource, Source
 from kempe.errors import ModelError
 
@@ -21,43 +22,48 @@ class Carrier(Field):
     """Something a marker can sit on: ground, body, point, bar."""
 
     name: str
+    #: The plane, or space.
+    space: Geometry = PLANE
+    #: Whether it takes a moment about any axis: a body does.
+    solid: ClassVar[bool] = False
+    #: Whether joints can sit on it: on all but directions.
+    holds: ClassVar[bool] = True
 
-    def frame(self, source: Source) -> Placed:
-        """Origin and axis of the carrier."""
+    def frame(self, source: Source) -> Any:
+        """Origin and axes of the carrier."""
         raise NotImplementedError
 
-    @explained
-    def on(self, point: Any, angle: Any = 0.0) -> Marker:
-        """A marker at a point given in the carrier's own axes, its axis turned by ``angle``."""
-        return Marker(self, vector(point, f"a point of '{self.name}'"), number(angle, f"an angle on '{self.name}'"))
+    def symbolic(self, source: Source) -> Any:
+        return source.placed(self, self.frame(source))
 
-    def at(self, point: Any = (0.0, 0.0), angle: Any = 0.0) -> Marker:
+    @explained
+    def on(self, point: Any = None, angle: Any = None, *, rotation: Any = None) -> Marker:
+        """A marker at a point given in the carrier's own axes (its origin if none is given).
+
+        Its axes are the carrier's, turned by ``angle`` in the plane, by ``rotation`` in space.
+        """
+        words = f"a point of '{self.name}'"
+        place = self.space.origin if point is None else self.space.vector(point, words)
+        return Marker(self, place, self.space.turn(angle, rotation, f"an angle on '{self.name}'"))
+
+    def at(self, point: Any = None, angle: Any = None) -> Marker:
         """The name of ``on`` in version 0.1."""
         return self.on(point, angle)
 
     @explained
     def at_world(self, point: Any, axis: Any = None) -> Marker:
-        """A marker at a world point of the drawn pose, its axis along a world direction of the drawn pose."""
+        """A marker at a world point of the drawn pose, its axis along a world direction of the drawn pose.
+
+        The axis is the first of the marker's in the plane, and its third in space.
+        """
         frame = self.frame(DrawnSource())
-        world = vector(point, f"a point of '{self.name}'")
-        if frame.axis is None:
-            return Marker(self, (0.0, 0.0))
-        direction = frame.axis
-        offset = column(world) - frame.r
-        local = (ca.dot(direction, offset), direction[0] * offset[1] - direction[1] * offset[0])
-        turn: Any = 0.0
-        if axis is not None:
-            along = column(vector(axis, f"an axis on '{self.name}'"))
-            if not np.any(evaluate([along[0], along[1]])):
-                raise ModelError(f"an axis on '{self.name}' must not be the zero vector")
-            turn = ca.atan2(direction[0] * along[1] - direction[1] * along[0], ca.dot(direction, along))
-        return Marker(self, (plain(local[0]), plain(local[1])), plain(turn))
+        world = column(self.space.vector(point, f"a point of '{self.name}'"))
+        turn = () if axis is None else self.space.aligned(frame, axis, f"an axis on '{self.name}'")
+        return Marker(self, self.space.located(frame, world), turn)
 
-
-def plain(value: Any) -> Number:
-    """A float where an expression has no parameters left in it."""
-    value = ca.SX(value)
-    return float(value) if value.is_constant() else value
+    def virtual(self, coordinates: list[Any]) -> ca.SX:
+        """How its coordinates change with a shift of its origin and a turn about it: a column for each of them."""
+        raise NotImplementedError
 
 
 class Ground(Carrier):
@@ -65,11 +71,14 @@ class Ground(Carrier):
 
     name = "ground"
 
-    def frame(self, source: Source) -> Placed:
-        return Placed("ground", ca.SX(2, 1), column([1.0, 0.0]), ca.SX(0))
+    def __init__(self, space: Geometry = PLANE) -> None:
+        self.space = space
 
-    def symbolic(self, source: Source) -> Any:
-        return source.placed(self, self.frame(source))
+    def structure(self) -> Hashable:
+        return (Ground, self.space.name)
+
+    def frame(self, source: Source) -> Any:
+        return self.space.ground(self.name)
 
     def told(self) -> str:
         return "the ground"
@@ -106,6 +115,8 @@ class Component(Field):
 class Body(Part, Carrier):
     """A rigid body with the coordinates (x, y, angle) of its own frame, placed at its centre of mass."""
 
+    solid = True
+
     channels: ClassVar[tuple[tuple[str, str, str], ...]] = (
         ("x", "vx", "ax"),
         ("y", "vy", "ay"),
@@ -120,18 +131,21 @@ class Body(Part, Carrier):
     y = property(lambda self: Component(self, 1), doc="The y coordinate as a quantity.")
     angle = property(lambda self: Component(self, 2), doc="The angle as a quantity.")
 
-    def frame(self, source: Source) -> Placed:
+    def frame(self, source: Source) -> PlacedInPlane:
         x, y, angle = source.coordinates(self)
-        return Placed(self.name, column([x, y]), column([ca.cos(angle), ca.sin(angle)]), ca.SX(angle))
+        return PlacedInPlane(self.name, column([x, y]), column([ca.cos(angle), ca.sin(angle)]), ca.SX(angle))
+
+    def virtual(self, coordinates: list[Any]) -> ca.SX:
+        return ca.SX.eye(3)
 
     def symbolic(self, source: Source) -> Any:
         return PlacedBody(source.placed(self, self.frame(source)))
 
 
-class PlacedBody(Placed):
+class PlacedBody(PlacedInPlane):
     """A body as a user's own equation sees it: ``x``, ``y``, ``angle`` and ``point(s)``."""
 
-    def __init__(self, frame: Placed) -> None:
+    def __init__(self, frame: PlacedInPlane) -> None:
         super().__init__(frame.name, frame.r, frame.axis, frame.turned)
 
     x = property(lambda self: self.r[0])
@@ -143,45 +157,55 @@ class PlacedBody(Placed):
 
 
 class Point(Part, Carrier):
-    """A point in natural coordinates: x and y are unknowns unless fixed."""
+    """A point in natural coordinates: x and y (and z in space) are unknowns unless fixed."""
 
-    def __init__(self, name: str, at: Any = (0.0, 0.0), fixed: str = "") -> None:
-        location = vector(at, f"point '{name}': at")
-        if not isinstance(fixed, str) or not set(fixed) <= {"x", "y"}:
-            raise ModelError(f"point '{name}': fixed must be '', 'x', 'y' or 'xy', not {fixed!r}")
-        self.fixed = "".join(c for c in "xy" if c in fixed)
+    def __init__(self, name: str, at: Any = None, fixed: str = "", space: Geometry = PLANE) -> None:
+        self.space, letters = space, space.letters
+        location = space.origin if at is None else space.vector(at, f"point '{name}': at")
+        if not isinstance(fixed, str) or not set(fixed) <= set(letters):
+            some = ", ".join(f"'{c}'" for c in letters)
+            raise ModelError(f"point '{name}': fixed must be '', {some} or '{letters}', not {fixed!r}")
+        self.fixed = "".join(c for c in letters if c in fixed)
         self.location = location
-        free = [k for k, c in enumerate("xy") if c not in fixed]
-        self.channels = tuple((("x", "vx", "ax"), ("y", "vy", "ay"))[k] for k in free)  # type: ignore[misc]
-        super().__init__(name, [location[k] for k in free])
+        self._free = "".join(c for c in letters if c not in fixed)
+        self.channels = tuple((c, f"v{c}", f"a{c}") for c in self._free)  # type: ignore[misc]
+        super().__init__(name, [value for value, c in zip(location, letters, strict=True) if c not in fixed])
 
     def _quantity(self, which: str) -> Component:
-        for k, channel in enumerate(self.channels):
-            if channel[0] == which:
-                return Component(self, k)
+        if which in self._free:
+            return Component(self, self._free.index(which))
+        if which not in self.space.letters:
+            raise Absent(self, which)
         raise ModelError(f"point '{self.name}': {which} is fixed and cannot be driven or measured as a coordinate")
 
     x = property(lambda self: self._quantity("x"), doc="The x coordinate as a quantity.")
     y = property(lambda self: self._quantity("y"), doc="The y coordinate as a quantity.")
+    z = property(lambda self: self._quantity("z"), doc="The z coordinate as a quantity, in space.")
 
     def data(self) -> Iterable[Number]:
-        return [value for value, c in zip(self.location, "xy", strict=True) if c in self.fixed]
+        return [value for value, c in zip(self.location, self.space.letters, strict=True) if c in self.fixed]
 
     def structure(self) -> Hashable:
-        return (Point, self.fixed)
+        return (Point, self.space.name, self.fixed)
 
-    def frame(self, source: Source) -> Placed:
+    def frame(self, source: Source) -> Any:
         free = iter(source.coordinates(self) if self.channels else [])
         known = iter(source.numbers(list(self.data())))
-        return Placed(self.name, column([next(known) if c in self.fixed else next(free) for c in "xy"]))
+        where = [next(known) if c in self.fixed else next(free) for c in self.space.letters]
+        return self.space.point(self.name, column(where))
 
     def symbolic(self, source: Source) -> Any:
         return source.placed(self, self.frame(source))
 
-    def on(self, point: Any = (0.0, 0.0), angle: Any = 0.0) -> Marker:
-        if any(isinstance(c, ca.SX) or c != 0 for c in vector(point, f"a point of '{self.name}'")):
+    def virtual(self, coordinates: list[Any]) -> ca.SX:
+        moved = [self.space.letters.index(c) for c in self._free]
+        return ca.SX.eye(self.space.moves)[moved, :]
+
+    def on(self, point: Any = None, angle: Any = None, *, rotation: Any = None) -> Marker:
+        place = self.space.origin if point is None else self.space.vector(point, f"a point of '{self.name}'")
+        if any(isinstance(c, ca.SX) or c != 0 for c in place):
             raise ModelError(f"'{self.name}' is a point: nothing can sit beside it")
-        return Marker(self, (0.0, 0.0))
+        return Marker(self, place)
 
 
 class Coordinate(Part):
@@ -224,18 +248,24 @@ class Coordinate(Part):
 
 
 class Marker(Field):
-    """A point on a carrier, with a direction: what joints connect."""
+    """A point on a carrier, with axes: what joints connect.
 
-    def __init__(self, carrier: Carrier, point: tuple[Number, ...], angle: Number = 0.0) -> None:
-        self.carrier, self.point, self.angle = carrier, point, angle
+    ``turn`` holds the numbers of its own axes in those of the carrier, as the geometry counts them; none if they are
+    the same.
+    """
+
+    def __init__(self, carrier: Carrier, point: tuple[Number, ...], turn: tuple[Number, ...] = ()) -> None:
+        self.carrier, self.point, self.turn = carrier, point, turn
 
     @property
     def name(self) -> str:
         """The carrier's name."""
         return self.carrier.name
 
-    def _turned(self) -> bool:
-        return isinstance(self.angle, ca.SX) or self.angle != 0.0
+    @property
+    def angle(self) -> Number:
+        """In the plane: the angle of its axis in the carrier's axes."""
+        return self.turn[0] if self.turn else 0.0
 
     def parts(self) -> Iterable[Part]:
         return self.carrier.parts()
@@ -243,25 +273,20 @@ class Marker(Field):
     def data(self) -> Iterable[Number]:
         if isinstance(self.carrier, Point):
             return list(self.carrier.data())
-        return [*self.carrier.data(), *self.point, *([self.angle] if self._turned() else [])]
+        return [*self.carrier.data(), *self.point, *self.turn]
 
     def structure(self) -> Hashable:
-        return (Marker, self.carrier.structure(), self._turned())
+        return (Marker, self.carrier.structure(), bool(self.turn))
 
-    def symbolic(self, source: Source) -> Placed:
+    def symbolic(self, source: Source) -> Any:
         return source.placed(self.carrier, self._placed(source))
 
-    def _placed(self, source: Source) -> Placed:
+    def _placed(self, source: Source) -> Any:
         frame = self.carrier.frame(source)
-        if frame.axis is None:
+        if isinstance(self.carrier, Point):
             return frame
-        s = column(source.numbers(self.point))
-        turn = source.numbers([self.angle])[0] if self._turned() else None
-        r = frame.r + s[0] * frame.u + s[1] * frame.n
-        if turn is None:
-            return Placed(self.name, r, frame.axis, frame.turned)
-        axis = ca.cos(turn) * frame.u + ca.sin(turn) * frame.n
-        return Placed(self.name, r, axis, None if frame.turned is None else frame.turned + turn)
+        point = source.numbers(self.point)
+        return self.carrier.space.marked(frame, point, source.numbers(self.turn))
 
 
 def as_carrier(value: Any, what: str) -> Carrier:
@@ -272,6 +297,8 @@ def as_carrier(value: Any, what: str) -> Carrier:
         raise ModelError(
             f"{what} must be a body, a point, a bar or the ground of this model, not {shown(value)}{_meant(value)}"
         )
+    if not value.holds:
+        raise ModelError(f"{what}: '{value.name}' is a direction, and nothing can sit on it")
     return value
 
 
@@ -279,7 +306,7 @@ def _meant(value: Any) -> str:
     """The end of a sentence that says how to write a part that was given as something else."""
     if isinstance(value, str):
         return f"; a part is asked of its model by name: m[{value!r}]"
-    if isinstance(value, (tuple, list)) and len(value) == 2:
+    if isinstance(value, (tuple, list)) and len(value) in (2, 3):
         return f"; a place on the ground is m.ground.on({shown(value)})"
     return ""
 

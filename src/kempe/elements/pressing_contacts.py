@@ -12,8 +12,9 @@ import casadi as ca
 
 from kempe.elements.base import Element, Positive
 from kempe.elements.contact_laws import Surfaces, as_contact
+from kempe.elements.geometry import column, length_of
 from kempe.elements.parts import Marker
-from kempe.elements.planar import column, length_of, perpendicular, relative_angle
+from kempe.elements.planar import perpendicular, relative_angle
 from kempe.elements.pressing import Pressing
 from kempe.elements.surfaces import CircleAndLine, PointAndLine, TwoCircles, on_line
 

@@ -10,8 +10,9 @@ import casadi as ca
 
 from kempe.calling import explained
 from kempe.elements.base import Group
+from kempe.elements.geometry import plain
 from kempe.elements.numbers import Number, shown
-from kempe.elements.parts import Component, Coordinate, Marker, Point, as_carrier, plain
+from kempe.elements.parts import Component, Coordinate, Marker, Point, as_carrier
 from kempe.elements.planar import angle_beyond, relative_angle
 from kempe.elements.sources import DrawnSource, Source
 from kempe.errors import ModelError
@@ -122,9 +123,16 @@ class Displacement(Quantity):
         return ca.dot(x[0].u, x[1].r - x[0].r)
 
 
+class AxialDisplacement(Displacement):
+    """How far marker j has moved along the third axis of marker i, in space."""
+
+    def value(self, x: list[Any]) -> Any:
+        return ca.dot(x[0].w, x[1].r - x[0].r)
+
+
 def as_marker(value: Any, what: str) -> Marker:
     """A marker as it is; a body, point or bar by its origin."""
-    return value if isinstance(value, Marker) else as_carrier(value, what).on((0.0, 0.0))
+    return value if isinstance(value, Marker) else as_carrier(value, what).on()
 
 
 def as_quantity(value: Any, what: str) -> Quantity:

@@ -10,10 +10,10 @@ import casadi as ca
 from kempe.elements.base import Element, Field, Load
 from kempe.elements.forces import effort
 from kempe.elements.friction import as_friction
+from kempe.elements.geometry import length_of
 from kempe.elements.kinds import EFFORTS, rate_of
 from kempe.elements.motions import Law, as_law
 from kempe.elements.numbers import not_negative, number, shown
-from kempe.elements.planar import length_of
 from kempe.elements.quantities import as_quantity
 from kempe.elements.touching import NORMAL, STICK, Touching
 from kempe.errors import ModelError

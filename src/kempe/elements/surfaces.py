@@ -10,10 +10,10 @@ from typing import Any
 import casadi as ca
 
 from kempe.elements.base import Element, Limit, Positive, Scalar
+from kempe.elements.geometry import length_of
 from kempe.elements.joints import attach
 from kempe.elements.numbers import evaluate, vector
 from kempe.elements.parts import Marker
-from kempe.elements.planar import length_of
 from kempe.errors import ModelError
 
 

@@ -10,11 +10,13 @@ import casadi as ca
 from kempe.calling import suggestion
 from kempe.elements.base import Element, Field, Group, check_name
 from kempe.elements.functions import Expression, arguments_of, called_on_symbols
+from kempe.elements.geometry import Placed, plain
 from kempe.elements.numbers import shown
-from kempe.elements.parts import Body, Carrier, Coordinate, Marker, PlacedBody, plain
-from kempe.elements.planar import Placed, angle_beyond, cross
+from kempe.elements.parts import Carrier, Coordinate, Marker, PlacedBody, as_carrier
+from kempe.elements.planar import angle_beyond, cross
 from kempe.elements.quantities import Angle, Seen, as_marker, drawn_value
 from kempe.elements.sources import KernelSource, Source
+from kempe.elements.spatial import PlacedInSpace, in_axes
 from kempe.errors import ModelError
 
 
@@ -85,6 +87,8 @@ class UserConstraint(UserElement):
     positions. Design parameters may be used from the surrounding scope.
     """
 
+    called = "constraint"
+
     def __init__(self, name: str, function: Callable[..., Any], *parts: Any, rows: Any = None) -> None:
         what = f"constraint '{name}'"
         super().__init__(name, what, function, parts)
@@ -130,16 +134,16 @@ class Moving(PlacedBody):
     """A body, point or marker as a user's function sees it: where it is, and how fast it moves."""
 
     _rate: Callable[[Any], Any]
+    _known = ("x", "y", "angle", "r", "u", "n", "point", "vx", "vy", "omega", "v", "velocity")
 
-    def __init__(self, frame: Placed, rate: Callable[[Any], Any]) -> None:
+    def __init__(self, frame: Any, rate: Callable[[Any], Any]) -> None:
         super().__init__(frame)
         object.__setattr__(self, "_rate", rate)  # (the fields of a Placed are frozen)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        known = ("x", "y", "angle", "r", "u", "n", "point", "vx", "vy", "omega", "v", "velocity")
-        hint = suggestion(name, known) or f"; it has {', '.join(known)}"
+        hint = suggestion(name, self._known) or f"; it has {', '.join(self._known)}"
         raise ModelError(f"'{self.name}' has no '{name}' in a function of yours{hint}")
 
     v = property(lambda self: self._rate(self.r), doc="The velocity.")
@@ -150,6 +154,38 @@ class Moving(PlacedBody):
     def omega(self) -> ca.SX:
         """The angular velocity, of a bar as well."""
         return self._rate(self.angle) if self.turned is not None else cross(self.u, self._rate(self.u))
+
+    def velocity(self, local: Any) -> ca.SX:
+        """The velocity of a point given in the part's axes."""
+        return self._rate(self.point(local))
+
+
+class MovingInSpace(PlacedInSpace):
+    """A body, point or marker in space as a user's function sees it: where it is, and how fast it moves.
+
+    ``u``, ``n`` and ``w`` are its axes, ``omega`` its angular velocity, all in world axes.
+    """
+
+    _rate: Callable[[Any], Any]
+    _known = ("x", "y", "z", "r", "u", "n", "w", "point", "vx", "vy", "vz", "omega", "v", "velocity")
+
+    def __init__(self, frame: PlacedInSpace, rate: Callable[[Any], Any]) -> None:
+        super().__init__(frame.name, frame.r, frame.axes)
+        object.__setattr__(self, "_rate", rate)
+
+    __getattr__ = Moving.__getattr__
+    x = property(lambda self: self.r[0])
+    y = property(lambda self: self.r[1])
+    z = property(lambda self: self.r[2])
+    v = property(lambda self: self._rate(self.r), doc="The velocity.")
+    vx = property(lambda self: self.v[0])
+    vy = property(lambda self: self.v[1])
+    vz = property(lambda self: self.v[2])
+    omega = property(lambda self: PlacedInSpace.omega(self, self._rate))  # type: ignore[assignment]
+
+    def point(self, local: Any) -> ca.SX:
+        """The world position of a point given in the part's axes."""
+        return self.r + in_axes(local, self._full())
 
     def velocity(self, local: Any) -> ca.SX:
         """The velocity of a point given in the part's axes."""
@@ -169,6 +205,8 @@ class Value(ca.SX):
 
 def as_moving(field: Any, rate: Callable[[Any], Any]) -> Any:
     """A part as a user's function gets it: where it is, and how fast it moves."""
+    if isinstance(field, PlacedInSpace):
+        return MovingInSpace(field, rate)
     if isinstance(field, Placed):
         return Moving(field, rate)
     return Value(field.value if isinstance(field, Seen) else field, rate)
@@ -179,8 +217,21 @@ def called(part: Field) -> str:
     return str(getattr(part, "name", "coordinate"))
 
 
-#: How many numbers a part takes as its effort, and what they are.
-_EFFORTS = {3: "(Fx, Fy, M)", 2: "(Fx, Fy)", 1: "one number"}
+def _size(part: Field) -> int:
+    """How many numbers a part takes as its effort."""
+    carrier = part.carrier if isinstance(part, Marker) else part
+    if not isinstance(carrier, Carrier):
+        return 1
+    return carrier.space.moves if carrier.solid and carrier is part else carrier.space.dim
+
+
+def _effort(part: Field) -> str:
+    """What these are."""
+    if _size(part) == 1:
+        return "one number"
+    letters = as_carrier(part, "a part").space.letters
+    forces, moments = [f"F{c}" for c in letters], ["M"] if len(letters) == 2 else [f"M{c}" for c in letters]
+    return f"({', '.join(forces + (moments if _size(part) > len(letters) else []))})"
 
 
 class UserForce(UserElement):
@@ -192,7 +243,8 @@ class UserForce(UserElement):
     point or bar with its position ``r`` and velocity ``v``; a coordinate or quantity as a number with a ``rate`` (its
     ``value`` is the number itself). The function returns one entry for each part, in order: (Fx, Fy, M) for a body,
     force at its origin and moment; (Fx, Fy) for a marker, point or bar; a number for a coordinate or quantity; 0 for
-    nothing. For a single part it returns that entry. What the force does counts as supplied energy. Design parameters
+    nothing. In space a body takes (Fx, Fy, Fz, Mx, My, Mz) in world axes, a marker, point or bar (Fx, Fy, Fz). For a
+    single part it returns that entry. What the force does counts as supplied energy. Design parameters
     may be used from the surrounding scope.
     """
 
@@ -201,7 +253,7 @@ class UserForce(UserElement):
 
     def sizes(self) -> list[int]:
         """How many numbers each part takes."""
-        return [3 if isinstance(f, Body) else 2 if isinstance(f, (Carrier, Marker)) else 1 for f in self.given]
+        return [_size(f) for f in self.given]
 
     def returned(self, result: Any, what: str) -> ca.SX:
         sizes = self.sizes()
@@ -216,7 +268,7 @@ class UserForce(UserElement):
                 effort = ca.SX.zeros(size)
             if effort.numel() != size:
                 name = getattr(part, "name", "a coordinate")
-                raise ModelError(f"{what} must return {_EFFORTS[size]} for '{name}', not {effort.numel()} numbers")
+                raise ModelError(f"{what} must return {_effort(part)} for '{name}', not {effort.numel()} numbers")
             efforts.append(effort)
         return ca.vertcat(*efforts)
 
@@ -228,9 +280,10 @@ class UserForce(UserElement):
             if size == 1:
                 pushed += x.push(part.value if isinstance(part, Seen) else part, effort)
                 continue
-            pushed += x.push(part.r, effort[:2])
-            if size == 3:
-                pushed += x.push(part.angle, effort[2])
+            dim = part.space.dim
+            pushed += x.push(part.r, effort[:dim])
+            if size > dim:
+                pushed += part.turned_by(x, effort[dim:])
         return pushed
 
 

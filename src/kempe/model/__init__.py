@@ -4,5 +4,6 @@ from kempe.model import files
 from kempe.model.equations import EquationsModel
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
+from kempe.model.spatial import SpatialModel
 
-__all__ = ["EquationsModel", "MechanismModel", "Model", "files"]
+__all__ = ["EquationsModel", "MechanismModel", "Model", "SpatialModel", "files"]

@@ -21,7 +21,9 @@ from kempe.elements import (
     shown,
     trace,
 )
+from kempe.elements.geometry import Geometry
 from kempe.elements.numbers import LARGEST
+from kempe.elements.planar import PLANE
 from kempe.elements.readings import Staged
 from kempe.elements.sealing import Shelf, seal
 from kempe.errors import ModelError, NoAttribute
@@ -33,9 +35,9 @@ E = TypeVar("E", bound=Element)
 P = TypeVar("P", bound=Part)
 
 
-def _shown_by(element: Element) -> set[str]:
+def _shown_by(element: Element, space: Geometry) -> set[str]:
     """What results may have of an element: its outputs, and its load or effort."""
-    loads = {"force", "force.x", "force.y", "moment", "effort", *(f"effort.{row}" for row in element.rows)}
+    loads = {"force", "moment", *space.loads, "effort", *(f"effort.{row}" for row in element.rows)}
     return {*loads, *element.outputs(element.view(KernelSource(element)))}
 
 
@@ -53,6 +55,8 @@ class Model:
     What was added stays as it was described (``elements/sealing.py``). Parameters change at any time.
     """
 
+    #: Where its parts are.
+    space: Geometry = PLANE
     parameters: dict[str, Parameter]
     measures: dict[str, Definition]
     parts: dict[str, Part]
@@ -180,7 +184,7 @@ class Model:
         self._claim(name, "measure")
         if isinstance(what, str):
             rates = [full for part in self.parts.values() for names in part.names() for full in names]
-            loads = [f"{n}.{shown}" for n, e in self.elements.items() for shown in _shown_by(e)]
+            loads = [f"{e.shown_as}.{what}" for e in self.elements.values() for what in _shown_by(e, self.space)]
             names = [*rates, *loads, *self.measures]
             made = written(name, what, self.parameters, self._may_be_measured, names, parts)
         else:
@@ -201,7 +205,8 @@ class Model:
             return True
         if owner in ("energy", "lambda", "ground", "power"):
             return bool(quantity)
-        return owner in self.elements and quantity in _shown_by(self.elements[owner])
+        shown_so = (element for element in self.elements.values() if element.shown_as == owner)
+        return any(quantity in _shown_by(element, self.space) for element in shown_so)
 
     def set(self, values: Mapping[str, float] | None = None, **more: float) -> None:
         """Change parameter values by name; nothing is changed when one of them is wrong."""

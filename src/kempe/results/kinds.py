@@ -5,13 +5,12 @@ from __future__ import annotations
 from kempe.elements.kinds import COORDINATE, EFFORTS, rate_of
 from kempe.model import Model
 from kempe.results.energy import PARTS
-from kempe.system.derived import SHAKING
 
 #: What the last part of a name says where nothing is declared.
 _CHANNELS = {
-    **dict.fromkeys(("x", "y"), "position"),
-    **dict.fromkeys(("vx", "vy"), "velocity"),
-    **dict.fromkeys(("ax", "ay"), "acceleration"),
+    **dict.fromkeys(("x", "y", "z"), "position"),
+    **dict.fromkeys(("vx", "vy", "vz"), "velocity"),
+    **dict.fromkeys(("ax", "ay", "az"), "acceleration"),
     "omega": "angular velocity",
     "alpha": "angular acceleration",
     "torque": "moment",
@@ -22,7 +21,7 @@ _CHANNELS = {
 
 def declared_kinds(model: Model) -> dict[str, str]:
     """History -> what it is, for all that parts and elements of a model declare."""
-    found: dict[str, str] = {name: "moment" if name.endswith("moment") else "force" for name in SHAKING}
+    found: dict[str, str] = {}
     for part in model.parts.values():
         for names, kind in zip(part.names(), part.kinds(), strict=True):
             rate = rate_of(kind)
@@ -36,7 +35,7 @@ def declared_kinds(model: Model) -> dict[str, str]:
                 f"{element.name}.effort{'' if alone else f'.{row}'}": kind or "effort" for row, kind in own.items()
             }
             found[f"{element.name}.power"] = "power"
-        found |= {f"{element.name}.{output}": kind for output, kind in element.output_kinds().items()}
+        found |= {f"{element.shown_as}.{output}": kind for output, kind in element.output_kinds().items()}
     return found | {name: name for name in model.measures}  # nobody knows what they measure
 
 
@@ -48,8 +47,8 @@ def kind_by_name(name: str) -> str:
     if owner == "energy" and rest in (*PARTS, "total", "balance"):
         return "balance" if rest == "balance" else "energy"
     if owner == "ground" and rest.startswith("shaking"):
-        return "moment" if rest == "shaking.moment" else "force"
+        return "moment" if rest.startswith("shaking.moment") else "force"
     if owner in ("lambda", "power"):
         return "multiplier" if owner == "lambda" else "power"
     first, last = rest.partition(".")[0], name.rpartition(".")[2]
-    return first if first in ("force", "effort") else _CHANNELS.get(last, last)
+    return first if first in ("force", "effort", "moment") else _CHANNELS.get(last, last)

@@ -12,17 +12,18 @@ import numpy as np
 
 from kempe.elements import Marker, Point
 from kempe.errors import ModelError
-from kempe.system.derived import SHAKING, derived_names
-from kempe.system.measures import positions
+from kempe.system.derived import derived_names, lengths, load_values, shaking_names
+from kempe.system.measures import frames, positions
 from kempe.system.replay import Replay
 from kempe.system.wrenches import second_part, shaking, touched, wrench
 
 
 @dataclass(frozen=True, repr=False)
 class Reaction:
-    """The force (two columns) and the moment that an element exerts on the part ``on``, over time.
+    """The force and the moment that an element exerts on the part ``on``, over time.
 
-    The moment is about ``point``, the element's point on that part.
+    The moment is about ``point``, the element's point on that part. In the plane the force has two columns and the
+    moment is one number per time; in space both have three columns.
     """
 
     t: np.ndarray
@@ -35,9 +36,16 @@ class Reaction:
     y = property(lambda self: self.force[:, 1], doc="The second component of the force.")
 
     @property
+    def z(self) -> np.ndarray:
+        """The third component of the force, in space."""
+        if self.force.shape[1] < 3:
+            raise ModelError("a force in the plane has no third component")
+        return np.asarray(self.force[:, 2])
+
+    @property
     def magnitude(self) -> np.ndarray:
         """How large the force is."""
-        return np.hypot(self.force[:, 0], self.force[:, 1])
+        return lengths(self.force)
 
     def __repr__(self) -> str:
         largest = [float(np.abs(values).max(initial=0.0)) for values in (self.magnitude, self.moment)]
@@ -67,14 +75,10 @@ class Loads:
             return self._once(kind, k, self._outputs)[:, list(family.outputs).index(which)]
         if kind == "shaking":
             force, moment = self._once(kind, k, lambda _: shaking(self.replay))
-            return dict(zip(SHAKING, (np.hypot(*force.T), *force.T, moment), strict=True))[which]
+            named = (lengths(force), *force.T, *moment.T)
+            return named[shaking_names(self.replay.system).index(which)]
         force, moment = self._once(kind, k, self._wrench)
-        return {
-            "force": lambda: np.hypot(force[:, 0], force[:, 1]),
-            "force.x": lambda: force[:, 0],
-            "force.y": lambda: force[:, 1],
-            "moment": lambda: moment,
-        }[which]()
+        return load_values(self.replay.system.space, which, force, moment)
 
     def _once(self, kind: str, k: int, compute: Any) -> Any:
         if (kind, k) not in self._kept:
@@ -108,17 +112,26 @@ class Loads:
         if marker is None:
             raise ModelError(f"{element.kind} '{name}' acts on no body, point or bar")
         force, moment = wrench(self.replay, elements[name], marker.name)
-        ends = [marker] if isinstance(marker.carrier, Point) else [marker, *(marker.carrier.on((x, 0)) for x in (0, 1))]
-        where = positions(system, ends, self.replay.parameters, states.q)
-        if axes not in ("global", "body"):
-            raise ModelError(f"axes must be 'global' or 'body', not {axes!r}")
-        if axes == "body":
-            if isinstance(marker.carrier, Point):
-                raise ModelError(f"'{marker.name}' is a point and has no axes of its own; use axes='global'")
-            u = where[:, 2] - where[:, 1]
-            across = np.column_stack([-u[:, 1], u[:, 0]])
-            force = np.column_stack([(force * u).sum(axis=1), (force * across).sum(axis=1)])
-        return Reaction(states.t, force, moment, where[:, 0], marker.name)
+        point = positions(system, [marker], self.replay.parameters, states.q)[:, 0]
+        known = ("global", "body") if system.space.dim == 2 else ("global", "body", "joint")
+        if axes not in known:
+            raise ModelError(f"axes must be {' or '.join(map(repr, known))}, not {axes!r}")
+        if axes != "global":
+            turned = self._axes(marker if axes == "joint" else marker.carrier.on())
+            force = np.einsum("tik,ti->tk", turned, force)
+            moment = moment if moment.shape[1] == 1 else np.einsum("tik,ti->tk", turned, moment)
+        return Reaction(states.t, force, moment[:, 0] if moment.shape[1] == 1 else moment, point, marker.name)
+
+    def _axes(self, marker: Marker) -> np.ndarray:
+        """The axes of a marker over time, as columns."""
+        if isinstance(marker.carrier, Point):
+            raise ModelError(f"'{marker.name}' is a point and has no axes of its own; use axes='global'")
+        system, parameters, q = self.replay.system, self.replay.parameters, self.replay.states.q
+        if system.space.dim == 3:
+            return frames(system, [marker], parameters, q)[:, 0]
+        where = positions(system, [marker.carrier.on((x, 0)) for x in (0, 1)], parameters, q)
+        u = where[:, 1] - where[:, 0]
+        return np.stack([u, np.column_stack([-u[:, 1], u[:, 0]])], axis=2)
 
 
 def _name(thing: Any) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 from kempe.elements import plain_number, positive
 from kempe.errors import AssemblyError, ModelError
 from kempe.simulation.posing import Posed
-from kempe.simulation.wording import held_names, no_coordinate, no_velocity, unfollowed
+from kempe.simulation.velocities import rates
+from kempe.simulation.wording import held_names, no_coordinate, unfollowed
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt, shortest_step
 from kempe.solvers.start import CLOSED
 from kempe.system import System
@@ -268,12 +269,8 @@ def consistent_velocity(
     posed: Posed, q: np.ndarray, time: float, given: Mapping[str, float] | None = None
 ) -> np.ndarray:
     """Velocities that satisfy Phi_q v = nu: the given ones kept as far as possible, the others as small as possible."""
-    rates = [n[1] for n in posed.system.names]
-    wanted: dict[int, float] = {}
-    for name, value in (given or {}).items():
-        if name not in rates:
-            raise ModelError(no_velocity(posed.system, name))
-        wanted[rates.index(name)] = plain_number(value, f"velocity '{name}'")
+    named = {name: plain_number(value, f"velocity '{name}'") for name, value in (given or {}).items()}
+    wanted = rates(posed.system, named, q)
     _, J, nu = posed.linear(q, time)
     scale = posed.row_scale
     scaled = J * posed.scale / scale[:, None]

@@ -21,7 +21,8 @@ from kempe.simulation.explaining import explain
 from kempe.simulation.integrators import INTEGRATORS, Integrator, connect_switching
 from kempe.simulation.posing import Posed, checked_inputs, draw, new_sketch
 from kempe.simulation.task import Task
-from kempe.simulation.wording import no_velocity, unfollowed
+from kempe.simulation.velocities import rates
+from kempe.simulation.wording import unfollowed
 from kempe.solvers import course as co
 from kempe.solvers import motion as mo
 from kempe.solvers import start as st
@@ -89,7 +90,6 @@ class Machine:
         self.start = st.new_start(self.eq)
         self._at_first = self.eq, self.wk, self.course
         self._numbers = self.course.snapshot()
-        self._rates = {names[1]: k for k, names in enumerate(system.names)}
         self.redundant: list[int] = []
         self.held_at_first = np.zeros(0)
         #: Coordinates, rates and inputs where it last stood before a motion began.
@@ -184,12 +184,9 @@ class Machine:
     def _place_velocities(self) -> None:
         """Consistent velocities, the given ones kept as far as possible."""
         eq, wk, start, now = self.eq, self.wk, self.start, self.course.now
-        rates = self._rates
         start.given[:] = start.is_given[:] = 0.0
-        for name, value in self.task.velocities.items():
-            if name not in rates:
-                raise ModelError(no_velocity(self.system, name))
-            start.given[rates[name]], start.is_given[rates[name]] = value, 1.0
+        for k, value in rates(self.system, self.task.velocities, now.q).items():
+            start.given[k], start.is_given[k] = value, 1.0
         now.v[:] = start.given
         switches = len(eq.hybrids.owner) > 0
         if switches:

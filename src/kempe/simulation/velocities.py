@@ -11,7 +11,31 @@ import numpy as np
 from kempe.elements.numbers import number, parameters_in, shown
 from kempe.elements.readings import Staged
 from kempe.errors import ModelError
+from kempe.simulation.wording import no_velocity
 from kempe.system import System
+
+
+def rates(system: System, given: Mapping[str, float], q: np.ndarray) -> dict[int, float]:
+    """Given velocities by coordinate: rates by name, and angular velocities as rates of a part's axes in a position.
+
+    Components of an angular velocity that are not named are zero.
+    """
+    place = {names[1]: k for k, names in enumerate(system.names)}
+    found: dict[int, float] = {}
+    spins: dict[int, np.ndarray] = {}
+    for name, value in given.items():
+        if name in place:
+            found[place[name]] = value
+            continue
+        if name not in system.spins:
+            raise ModelError(no_velocity(system, name))
+        first, own, k = system.spins[name]
+        along = q[first + 3 * k : first + 3 * k + 3] if own else np.eye(3)[k]
+        spins[first] = spins.get(first, np.zeros(3)) + value * along
+    for first, omega in spins.items():
+        turned = np.cross(omega, q[first : first + 9].reshape(3, 3)).ravel()
+        found |= {first + k: float(rate) for k, rate in enumerate(turned)}
+    return found
 
 
 class Velocities:

@@ -32,7 +32,7 @@ def no_velocity(system: System, name: Any) -> str:
 
 def _instead(system: System, name: Any, which: int) -> str:
     """The end of a sentence that says what to write: of the same part, of the same coordinate, or spelled alike."""
-    known = [names[which] for names in system.names]
+    known = [names[which] for names in system.names] + (list(system.spins) if which == 1 else [])
     own = [n for n in known if n.startswith(f"{name}.")]
     if own:
         return f"; choose {either(own)}"

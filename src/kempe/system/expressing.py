@@ -16,8 +16,9 @@ import numpy as np
 
 from kempe.calling import suggestion
 from kempe.elements.base import Part
+from kempe.elements.geometry import length_of
 from kempe.elements.numbers import Number, parameters_in
-from kempe.elements.planar import cross, length_of
+from kempe.elements.parts import Point
 from kempe.elements.quantities import as_quantity
 from kempe.elements.readings import readings_in
 from kempe.elements.sources import Source
@@ -28,11 +29,11 @@ from kempe.model.expressions import mentioned
 from kempe.model.measures import Definition, written
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.program import Kernels
-from kempe.system.derived import SHAKING, derived_names
+from kempe.system.derived import derived_names, shaking_names
 from kempe.system.families import INPUTS, Family
 from kempe.system.system import System
 from kempe.system.walking import split, with_lengths
-from kempe.system.wrenches import heavy, second_part, touched, virtual
+from kempe.system.wrenches import heavy, loads_on, second_part, touched, virtual
 
 #: The parts of X, in order; behind them there may be sides of kinks.
 STATE = ("x", "q", "v", "a", "lam", "t", "parameters", "sides")
@@ -248,7 +249,7 @@ class Expressions:
         """An output, load, effort or power of an element, or the shaking force."""
         kind, k, which = self._derived[name]
         if kind == "shaking":
-            return self._shaking[SHAKING.index(which)]
+            return self._shaking[shaking_names(self.system).index(which)]
         family, rows = self.system.families[k], self.system.rows_of[k]
         if kind == "effort":
             return -self.symbols.at("lam", int(rows[which]))
@@ -260,9 +261,12 @@ class Expressions:
         part = second_part(self.system.elements[k])
         assert part is not None
         wrench = self._wrench(k, part.name)
+        space = self.system.space
         if which == "force":
-            return length_of(wrench[0], wrench[1])
-        return wrench[["force.x", "force.y", "moment"].index(which)]
+            return length_of(*ca.vertsplit(wrench[: space.dim]))
+        if which == "moment" and space.turns > 1:
+            return length_of(*ca.vertsplit(wrench[space.dim :]))
+        return wrench[space.loads.index(which)]
 
     # --- elements ------------------------------------------------------------------------------------------------
 
@@ -303,41 +307,42 @@ class Expressions:
         return ca.sum1(self._energies[which])
 
     def _wrench(self, k: int, name: str) -> ca.SX:
-        """Force in x and y and moment that element k exerts on a part, about its point on it."""
+        """The components of force and moment that element k exerts on a part, about its point on it."""
         element = self.system.elements[k]
         if isinstance(element, UserElement):
             return self._of_coordinates(k, name)
         family, tables = virtual(self.system, k)
         if [id(table) for table in tables] != [id(table) for table in self.system.tables_of[k]]:
             raise ModelError(f"the load of '{element.name}' reads tables that its equations do not read")
-        at = 3 * list(touched(element)).index(name)
-        return self._of_element(k, family, family.wrenches[at : at + 3])
+        moves = self.system.space.moves
+        at = moves * list(touched(element)).index(name)
+        return self._of_element(k, family, family.wrenches[at : at + moves])
 
     def _of_coordinates(self, k: int, name: str) -> ca.SX:
         """The same for an element that is known in coordinates only, moved from the part's origin to its point."""
         element, family = self.system.elements[k], self.system.families[k]
-        marker, parts = touched(element)[name], element.parts()
+        marker, space = touched(element)[name], self.system.space
         part: Any = marker.carrier
-        loads = self._of_element(k, family, -family.balance)
-        before = sum(len(p.channels) for p in parts[: parts.index(part)])
-        named = {channel[0]: loads[before + i] for i, channel in enumerate(part.channels)}
-        force = ca.vertcat(named.get("x", ca.SX(0)), named.get("y", ca.SX(0)))
-        if "angle" not in named:
-            return ca.vertcat(force, 0)
-        arm = marker.symbolic(self._instant).r - part.on((0.0, 0.0)).symbolic(self._instant).r
-        return ca.vertcat(force, named["angle"] - cross(arm, force))
+        wrench = self._of_element(k, family, loads_on(element, part, -family.balance, family.q))
+        if isinstance(part, Point):
+            return wrench
+        arm = marker.symbolic(self._instant).r - part.on().symbolic(self._instant).r
+        force, moment = wrench[: space.dim], wrench[space.dim :]
+        return ca.vertcat(force, moment - space.moment(arm, force))
 
     @cached_property
     def _shaking(self) -> list[ca.SX]:
         """The resultant of all inertia forces: its size, its components, and the moment about the world's origin."""
-        total = ca.SX.zeros(3)
+        space = self.system.space
+        total = ca.SX.zeros(space.moves)
         for k in heavy(self.system):
             for name, marker in touched(self.system.elements[k]).items():
                 wrench = self._wrench(k, name)
                 push = ca.densify(wrench - self._resting(wrench))
                 at = marker.symbolic(self._instant).r
-                total += ca.vertcat(push[:2], push[2] + cross(at, push))
-        return [length_of(total[0], total[1]), total[0], total[1], total[2]]
+                force = push[: space.dim]
+                total += ca.vertcat(force, push[space.dim :] + space.moment(at, force))
+        return [length_of(*ca.vertsplit(total[: space.dim])), *ca.vertsplit(total)]
 
     def _resting(self, expression: ca.SX) -> ca.SX:
         """The same without accelerations."""

@@ -35,20 +35,31 @@ class _Whole(Source):
 
 
 def positions(system: System, markers: Sequence[Any], parameters: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """World positions of markers or points for many poses: an array (poses, markers, 2)."""
+    """World positions of markers or points for many poses: an array (poses, markers, 2 or 3)."""
     poses = np.atleast_2d(q)
     if not markers:
-        return np.zeros((len(poses), 0, 2))
+        return np.zeros((len(poses), 0, system.space.dim))
     source = _Whole(system)
     where = ca.vertcat(*[m.symbolic(source).r for m in markers])
     values = _evaluate(system, source, [where], [], parameters, poses)[0]
-    return values.reshape(len(poses), len(markers), 2)
+    return values.reshape(len(poses), len(markers), system.space.dim)
+
+
+def frames(system: System, markers: Sequence[Any], parameters: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The axes of markers in space for many poses, as columns: an array (poses, markers, 3, 3)."""
+    poses = np.atleast_2d(q)
+    if not markers:
+        return np.zeros((len(poses), 0, 3, 3))
+    source = _Whole(system)
+    axes = ca.vertcat(*[ca.vec(m.symbolic(source).matrix.T) for m in markers])
+    values = _evaluate(system, source, [axes], [], parameters, poses)[0]
+    return values.reshape(len(poses), len(markers), 3, 3)
 
 
 def motion(
     system: System, field: Any, parameters: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Value, rate and acceleration of a marker's position (two columns) or a quantity (one), over time."""
+    """Value, rate and acceleration of a marker's position (2 or 3 columns) or a quantity (one), over time."""
     source = _Whole(system)
     seen = field.symbolic(source)
     value = ca.SX(seen.r if hasattr(seen, "r") else getattr(seen, "value", seen))

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from kempe.elements import Element, Table, parameters_in
+from kempe.elements.geometry import Geometry
 from kempe.elements.numbers import LARGEST
 from kempe.elements.readings import SLACK, Staged, outside_data
 from kempe.errors import ModelError
@@ -55,6 +56,8 @@ class System:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.version = model.version
+        #: The plane, or space.
+        self.space: Geometry = model.space
         #: The parameters it was laid out with.
         self.parameters = list(model.parameters.values())
         self.parts = [part for part in model.parts.values() if part.channels]
@@ -68,6 +71,12 @@ class System:
             angles += part.is_angle()
             natural += part.natural_scale()
         self.is_angle = np.array(angles, dtype=bool)
+        #: Angular velocities by name: the first coordinate of a part's axes, whether along these, and along which.
+        self.spins = {
+            name: (self.first[part.name] + at, own, k)
+            for part in self.parts
+            for name, (at, own, k) in part.spins().items()
+        }
         #: Per coordinate: what counts as a movement of one; NaN where the mechanism's size decides.
         self.natural_scale = np.array(natural, dtype=float)
         self.n = len(self.names)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import casadi as ca
 
-from kempe.elements.planar import length_of
+from kempe.elements.geometry import length_of
 from kempe.errors import ModelError
 
 #: Operations that jump at more than one value of their operand.

@@ -1,8 +1,8 @@
 """What an element exerts on each part: the work of all its equations on a small displacement of that part alone.
 
-Every carrier an element touches (a body, point or bar, the ground too) is given three virtual coordinates of its own:
-a displacement in x and y and a rotation about the element's point on it. The rows of the equations of motion that
-belong to them are force and moment, whatever the element is made of: constraints, springs, inertia.
+Every carrier an element touches (a body, point or bar, the ground too) is given virtual coordinates of its own: a shift
+and a turn about the element's point on it, three numbers in the plane and six in space. The rows of the equations of
+motion that belong to them are force and moment, whatever the element is made of: constraints, springs, inertia.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements import Body, Carrier, Component, Element, KernelSource, Marker, Part, Point, Table
+from kempe.elements import Carrier, Component, Element, KernelSource, Marker, Part, Point, Table
 from kempe.elements.base import Field, Group
-from kempe.elements.planar import Placed, column, rotate
+from kempe.elements.geometry import Placed
 from kempe.elements.user import UserElement
 from kempe.system.families import Family, shared
 from kempe.system.measures import positions
@@ -29,34 +29,32 @@ class VirtualSource(KernelSource):
         super().__init__(element)
         self._moved: dict[str, tuple[ca.SX, ca.SX]] = {}
 
-    def _displaced(self, name: str, centre: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def _displaced(self, carrier: Carrier, centre: ca.SX) -> tuple[ca.SX, ca.SX]:
         """The virtual displacement of a carrier and the centre of its rotation, which is where it was first seen."""
+        name = carrier.name
         if name not in self._moved:
-            displacement = ca.SX.sym(f"moved {len(self._moved)}", 3)
+            moves = carrier.space.moves
+            displacement = ca.SX.sym(f"moved {len(self._moved)}", moves)
             self.q = ca.vertcat(self.q, displacement)
-            self.v = ca.vertcat(self.v, ca.SX.sym(f"moving {len(self._moved)}", 3))
-            self.a = ca.vertcat(self.a, ca.SX.sym(f"accelerating {len(self._moved)}", 3))
+            self.v = ca.vertcat(self.v, ca.SX.sym(f"moving {len(self._moved)}", moves))
+            self.a = ca.vertcat(self.a, ca.SX.sym(f"accelerating {len(self._moved)}", moves))
             self._moved[name] = (displacement, centre)
         return self._moved[name]
 
     def placed(self, carrier: Any, placed: Placed) -> Placed:
         """A marker or frame displaced with its carrier; a point only shifts."""
-        d, centre = self._displaced(carrier.name, placed.r)
-        if isinstance(carrier, Point):
-            return Placed(placed.name, placed.r + d[:2])
-        r = centre + d[:2] + rotate(d[2], placed.r - centre)
-        axis = None if placed.axis is None else rotate(d[2], placed.axis)
-        return Placed(placed.name, r, axis, None if placed.turned is None else placed.turned + d[2])
+        return placed.displaced(*self._displaced(carrier, placed.r))
 
     def component(self, part: Part, index: int) -> Any:
         """A coordinate displaced with its part."""
-        if isinstance(part, Body):
-            seen = self.placed(part, part.frame(self))
-            return (seen.r[0], seen.r[1], seen.turned)[index]
         value = self.coordinates(part)[index]
-        if isinstance(part, Point):
-            value += self._displaced(part.name, column([0.0, 0.0]))[0]["xy".index(part.channels[index][0])]
-        return value
+        if not isinstance(part, Carrier):
+            return value
+        origin = ca.SX.zeros(part.space.dim) if isinstance(part, Point) else part.frame(self).r  # (a point only shifts)
+        d, centre = self._displaced(part, origin)
+        moved = part.virtual(self.coordinates(part))[index, :]
+        shift = d[: part.space.dim] + part.space.swept(d[part.space.dim :], origin - centre)
+        return value + ca.mtimes(moved, ca.vertcat(shift, d[part.space.dim :]))
 
 
 class VirtualFamily(Family):
@@ -66,7 +64,7 @@ class VirtualFamily(Family):
         source = VirtualSource(element)
         own = source.q.numel()
         super().__init__(element, source)
-        #: Per carrier: force in x and y, moment.
+        #: Per carrier: the components of the force, then those of the moment.
         self.wrenches = -self.balance[own:]
 
 
@@ -80,7 +78,7 @@ def touched(element: Element) -> dict[str, Marker]:
         for marker in _markers(field):
             found.setdefault(marker.name, marker)
     if isinstance(element, UserElement):
-        parts = {p.name: p.on((0.0, 0.0)) for p in element.parts() if isinstance(p, Carrier)}
+        parts = {p.name: p.on() for p in element.parts() if isinstance(p, Carrier)}
         return {name: found.get(name, origin) for name, origin in parts.items()}
     return found
 
@@ -92,7 +90,7 @@ def _markers(field: Field) -> list[Marker]:
         field = field.part
     if isinstance(field, Marker):
         return [field]
-    return [field.on((0.0, 0.0))] if isinstance(field, Carrier) else []
+    return [field.on()] if isinstance(field, Carrier) else []
 
 
 def second_part(element: Element) -> Marker | None:
@@ -110,14 +108,18 @@ def _moves(marker: Marker) -> bool:
 
 
 def wrench(replay: Replay, k: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Force (times, 2) and moment (times) that element k exerts on a part, about its point on it, in world axes."""
+    """Force (times, 2 or 3) and moment (times, 1 or 3) that element k exerts on a part, about its point on it.
+
+    Both are in world axes.
+    """
     element = replay.system.elements[k]
     if isinstance(element, UserElement):
         return _of_coordinates(replay, k, touched(element)[name])
     family, tables = virtual(replay.system, k)
     values = replay.evaluate(k, family, "wrenches", family.wrenches, tables)
-    at = 3 * list(touched(element)).index(name)
-    return values[:, at : at + 2], values[:, at + 2]
+    space = touched(element)[name].carrier.space
+    at = space.moves * list(touched(element)).index(name)
+    return values[:, at : at + space.dim], values[:, at + space.dim : at + space.moves]
 
 
 def virtual(system: System, k: int) -> tuple[VirtualFamily, list[Table]]:
@@ -131,21 +133,35 @@ def virtual(system: System, k: int) -> tuple[VirtualFamily, list[Table]]:
     return held[k]  # type: ignore[return-value]
 
 
+def loads_on(element: Element, part: Part, loads: ca.SX, q: ca.SX) -> ca.SX:
+    """The wrench about a part's origin of an element that is known in coordinates only, from its generalised forces."""
+    assert isinstance(part, Carrier)
+    parts = element.parts()
+    before = sum(len(p.channels) for p in parts[: parts.index(part)])
+    own = slice(before, before + len(part.channels))
+    return ca.mtimes(part.virtual(ca.vertsplit(q[own])).T, loads[own])
+
+
 def _of_coordinates(replay: Replay, k: int, marker: Marker) -> tuple[np.ndarray, np.ndarray]:
     """The wrench of an element that is known in coordinates only, moved from the part's origin to a marker."""
     system, part = replay.system, marker.carrier
     assert isinstance(part, Part)
-    family, parts = system.families[k], system.elements[k].parts()
-    loads = replay.evaluate(k, family, "loads", -family.balance)
-    before = sum(len(p.channels) for p in parts[: parts.index(part)])
-    named = {channel[0]: loads[:, before + i] for i, channel in enumerate(part.channels)}
-    none = np.zeros(len(loads))
-    force = np.column_stack([named.get("x", none), named.get("y", none)])
+    family, space = system.families[k], part.space
+    about_origin = loads_on(system.elements[k], part, -family.balance, family.q)
+    which = system.elements[k].parts().index(part)
+    values = replay.evaluate(k, family, f"loads {which}", about_origin)
+    force, moment = values[:, : space.dim], values[:, space.dim :]
     if isinstance(part, Point):
-        return force, none
-    where = positions(system, [part.on((0.0, 0.0)), marker], replay.parameters, replay.states.q)  # type: ignore[attr-defined]
-    arm = where[:, 1] - where[:, 0]
-    return force, named["angle"] - (arm[:, 0] * force[:, 1] - arm[:, 1] * force[:, 0])
+        return force, moment
+    where = positions(system, [part.on(), marker], replay.parameters, replay.states.q)  # type: ignore[attr-defined]
+    return force, moment - moments(where[:, 1] - where[:, 0], force)
+
+
+def moments(arms: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    """The moments of forces with arms over time, (times, 1) in the plane and (times, 3) in space."""
+    if arms.shape[1] == 3:
+        return np.cross(arms, forces)
+    return (arms[:, 0] * forces[:, 1] - arms[:, 1] * forces[:, 0])[:, None]
 
 
 def heavy(system: System) -> list[int]:
@@ -155,7 +171,7 @@ def heavy(system: System) -> list[int]:
 
 
 def shaking(replay: Replay) -> tuple[np.ndarray, np.ndarray]:
-    """The resultant of all inertia forces over time: force (times, 2), and moment about the origin of the world.
+    """The resultant of all inertia forces over time: force, and moment about the origin of the world.
 
     It is what the motion of the masses adds to the load of the ground: their weight, and forces between parts and the
     ground, are not in it.
@@ -163,12 +179,11 @@ def shaking(replay: Replay) -> tuple[np.ndarray, np.ndarray]:
     s, system = replay.states, replay.system
     still = States(s.t, s.q, s.v, np.zeros_like(s.a), s.multipliers)
     resting = Replay(system, replay.parameters, still, replay.events)
-    force, moment = np.zeros((len(s.t), 2)), np.zeros(len(s.t))
+    force, moment = np.zeros((len(s.t), system.space.dim)), np.zeros((len(s.t), system.space.turns))
     for k in heavy(system):
         for name, marker in touched(system.elements[k]).items():
             (f, m), (g, n) = wrench(replay, k, name), wrench(resting, k, name)
             at = positions(system, [marker], replay.parameters, s.q)[:, 0]
-            push = f - g
-            force += push
-            moment += m - n + at[:, 0] * push[:, 1] - at[:, 1] * push[:, 0]
+            force += f - g
+            moment += m - n + moments(at, f - g)
     return force, moment

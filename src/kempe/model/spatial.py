@@ -1,0 +1,123 @@
+"""Spatial mechanisms: the container a user fills with bodies, points, vectors, joints, drivers, forces in space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kempe import elements as el
+from kempe.calling import explained_methods
+from kempe.elements.spatial import SPACE
+from kempe.errors import ModelError
+from kempe.model.building import Builder, adds, adds_unnamed, recorded
+from kempe.model.model import Model
+
+
+@explained_methods
+class SpatialModel(Builder):
+    """A mechanism in space: parts and the joints and drivers between them.
+
+    ``units`` label what results show, as for a planar mechanism.
+    """
+
+    space = SPACE
+
+    def __init__(
+        self, name: str = "mechanism", *, gravity: Any = (0.0, 0.0, 0.0), units: Any = None, dim: int = 3
+    ) -> None:
+        if dim != 3:
+            raise ModelError(f"mechanism '{name}': a spatial mechanism has dim=3, not {dim!r}")
+        super().__init__(name, gravity=gravity, units=units)
+
+    # --- parts -------------------------------------------------------------------------------------------------
+
+    @recorded
+    def body(
+        self, name: str, mass: Any = None, inertia: Any = None, at: Any = (0.0, 0.0, 0.0), rotation: Any = None
+    ) -> el.SpatialBody:
+        """A rigid body; ``at`` and ``rotation`` sketch the pose of its frame, which sits at its centre of mass.
+
+        ``inertia`` is about the centre of mass in the body's axes: three moments, or a symmetric matrix. ``rotation``
+        is a :class:`kempe.Rotation`, or a matrix. Without mass the body serves for kinematics only.
+        """
+        body = el.SpatialBody(name, at, rotation)
+        if (mass is None) != (inertia is None):
+            raise ModelError(f"body '{name}': give both mass and inertia, or neither")
+        return self._with_inertia(body, "body", el.RigidBody(f"{name}.rigid", body, mass, inertia, self._gravity))
+
+    @recorded
+    def point(self, name: str, at: Any = (0.0, 0.0, 0.0), *, fixed: str = "", mass: Any = None) -> el.Point:
+        """A point in natural coordinates, shared by the links that meet there; ``fixed="xyz"`` nails it down."""
+        point = el.Point(name, at, fixed, SPACE)
+        inertial = None if mass is None else el.PointMass(f"{name}.mass", point, mass, self._gravity)
+        return self._with_inertia(point, "point", inertial)
+
+    @recorded
+    def vector(self, name: str, along: Any, *, fixed: bool = False) -> el.Vector:
+        """A unit vector in natural coordinates, shared by solids that have it in common: the axis of a hinge, say."""
+        return self.add_part(el.Vector(name, along, fixed), "vector")
+
+    @recorded
+    def bar(
+        self,
+        name: str,
+        first: el.Point,
+        second: el.Point,
+        *,
+        length: Any = None,
+        mass: Any = None,
+        centre: Any = None,
+        inertia: Any = None,
+    ) -> el.Bar:
+        """A rigid bar between two points, as long as drawn unless ``length`` is given.
+
+        With a ``mass`` it is uniform, unless ``centre`` (its distance from the first point) or ``inertia`` about it,
+        across the bar, is given. A bar has no inertia about its own axis.
+        """
+        link = el.Rod(
+            name, (first, second), length=length, mass=mass, centre=centre, inertia=inertia, gravity=self._gravity
+        )
+        return Model.add(self, link).carrier
+
+    @recorded
+    def solid(self, name: str, *items: Any, mass: Any = None, centre: Any = None, inertia: Any = None) -> el.Solid:
+        """A rigid link of points and unit vectors, which neighbours may share; its own axes are the world's as drawn.
+
+        ``centre`` of mass (from the first point) and ``inertia`` about it are in its own axes.
+        """
+        stated = (
+            e.conditions[pair] for e in self.elements.values() if isinstance(e, el.RigidSolid) for pair in e.stated
+        )
+        link = el.RigidSolid(
+            name, items, mass=mass, centre=centre, inertia=inertia, gravity=self._gravity, known=frozenset(stated)
+        )
+        return Model.add(self, link).carrier  # type: ignore[return-value]
+
+    @recorded
+    def angle(self, name: str, joint: Any) -> el.Coordinate:
+        """A coordinate that counts the angle of a revolute or cylindrical joint over full turns."""
+        markers = getattr(joint, "markers", None)
+        if not isinstance(joint, el.SpatialJoint) or not hasattr(type(joint), "angle") or markers is None:
+            raise ModelError(
+                f"angle '{name}' counts the turns of a revolute or cylindrical joint, not {el.shown(joint)}"
+            )
+        return Model.add(self, el.AngleCoordinate(name, *markers)).coordinate
+
+    # --- joints: one line each, the class is the documentation -----------------------------------------------------
+
+    spherical = adds(el.Spherical)
+    revolute = adds(el.SpatialRevolute)
+    cylindrical = adds(el.Cylindrical)
+    prismatic = adds(el.Prismatic)
+    universal = adds(el.Universal)
+    planar = adds(el.Planar)
+    weld = adds(el.SpatialWeld)
+    screw = adds(el.Screw)
+    point_on_line = adds(el.PointOnLine)
+    point_on_plane = adds(el.PointOnPlane)
+    gear = adds(el.SpatialGear)
+
+    # --- forces ----------------------------------------------------------------------------------------------------
+
+    torsion_spring = adds(el.SpatialTorsionSpring)
+    bushing = adds(el.SpatialBushing)
+    torque = adds_unnamed(el.SpatialTorque)
