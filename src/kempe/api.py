@@ -44,6 +44,7 @@ class Analyses:
 
     check = analysis.check
     mobility = analysis.mobility
+    redundancy = analysis.redundancy
     assemble = analysis.assemble
     kinematics = analysis.kinematics
     accelerations = analysis.accelerations

@@ -37,6 +37,7 @@ ROLES: dict[str, str] = {
     "friction": "friction",
     "contact": "contact",
     "normal": "load",
+    "stiffness": "numbers",
     "element": "text",
     "arguments": "arguments",
 }
@@ -46,6 +47,7 @@ BOUNCING = ("point_line_contact", "circle_line_contact", "circle_contact", "stop
 OTHER_ROLES: dict[str, dict[str, str]] = {
     "force": {"force": "laws", "frame": "text"},
     "bushing": {"stiffness": "pair", "damping": "pair"},
+    **{verb: {"stiffness": "number"} for verb in ("spring", "torsion_spring", "bump_stop", "curve_contact")},
     "impulse": {"force": "vector", "torque": "number"},
     **{verb: {"law": "text"} for verb in BOUNCING},
 }
@@ -72,6 +74,14 @@ def _vector(value: Any) -> Any:
 
 def _pair(value: Any) -> Any:
     return _vector(value) if isinstance(value, list) else _number(value)
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+        return {key: _number(item) for key, item in value.items()}
+    if isinstance(value, dict):
+        raise ValueError("must be a number, or numbers by row or of a member, like {E: 2.1e11, A: 1.0e-4}")
+    return _number(value)
 
 
 def _text(value: Any) -> Any:
@@ -285,6 +295,7 @@ _PART_JSON: dict[str, Any] = {
 }
 _TYPES: dict[str, Any] = {
     "number": Annotated[Any, BeforeValidator(_number), WithJsonSchema(_NUMBER_JSON)],
+    "numbers": Annotated[Any, BeforeValidator(_numbers), WithJsonSchema({"type": ["number", "string", "object"]})],
     "vector": Annotated[Any, BeforeValidator(_vector), WithJsonSchema(_VECTOR_JSON)],
     "vectors": Annotated[
         Any,
@@ -325,7 +336,7 @@ _TYPES: dict[str, Any] = {
 
 
 #: Builder methods that a file can call, with the arguments they take there where these differ from the method's.
-_LINK = {"length": False, "mass": False, "centre": False, "inertia": False}
+_LINK = {"length": False, "mass": False, "centre": False, "inertia": False, "stiffness": False}
 SPECIAL: dict[str, dict[str, bool]] = {
     "bar": {"name": True, "first": True, "second": True, **_LINK},
     "plate": {"name": True, "points": True, "places": False, **_LINK},

@@ -141,6 +141,8 @@ class _Writer:
             return value
         if isinstance(value, (tuple, list, np.ndarray)):
             return [self.value(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self.value(item) for key, item in value.items()}
         return self._object(value)
 
     def _object(self, value: Any) -> Any:

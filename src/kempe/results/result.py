@@ -337,7 +337,7 @@ class Result:
             states = np.column_stack(multipliers) if rows else np.zeros((len(self.t), 0))
             course = States(self.t, self.q, self.v, self.a, states)
             replay = Replay(system, self._parameters(), course, self.events, self.first_modes)
-            self._kept = Loads(replay, known)
+            self._kept = Loads(replay, known, self.stats)
         return self._kept
 
     def _parameters(self) -> np.ndarray:

@@ -24,6 +24,7 @@ from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
 from kempe.results.energy import PARTS
+from kempe.results.open_reactions import unasked
 from kempe.simulation.batches import Runs
 from kempe.system import compiled
 from kempe.view import report_sections as told
@@ -95,7 +96,8 @@ def _of_results(
             take.parameters = values
         if not takes[0].parameters:
             raise ModelError("the results of this family have all the same parameters: there is nothing to choose by")
-    return Page(title or model.name, takes, wanted, traces=traces, chooser="parameters" if others else "").html()
+    with unasked():  # (the page says in words which reactions are not determined)
+        return Page(title or model.name, takes, wanted, traces=traces, chooser="parameters" if others else "").html()
 
 
 def modes_report(modes: Modes, path: str | Path, *, amplitude: float = 0.15, title: str = "") -> Path:
