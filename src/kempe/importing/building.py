@@ -138,7 +138,7 @@ class _Builder:
             last = number == len(joints)
             at, axes = _numbers(frame.position), _rows(frame.rotation)
             next_part = child if last else self.m.body(self._name(f"{link.name} frame {number}"), at=at, rotation=axes)
-            self._joint(joint, parent, next_part)
+            self._joint(joint, parent, next_part, counted=len(joints) > 1)
             parent = next_part
 
     def _in_the_world(self, joint: Joint, frame: Placement) -> Joint:
@@ -148,7 +148,7 @@ class _Builder:
         """Whether something acts on this joint alone."""
         return not joint.plain or joint.name in self.coupled or (self.limits and joint.limits is not None)
 
-    def _joint(self, joint: Joint, parent: Any, child: Any) -> None:
+    def _joint(self, joint: Joint, parent: Any, child: Any, *, counted: bool) -> None:
         if joint.kind == "free":
             return
         name, at, axis = self._name(joint.name), _numbers(joint.place), _numbers(joint.axis)
@@ -159,8 +159,17 @@ class _Builder:
         else:
             turning = joint.kind == "hinge"
             made = (self.m.revolute if turning else self.m.prismatic)(name, parent, child, at=at, axis=axis)
-            self.measured[joint.name] = made.angle if turning else made.displacement
+            along = made.angle if turning else made.displacement
+            if counted and joint.armature:  # what turns with a frame that has no mass is carried by a number of its own
+                along = self.m.angle(self._name(f"{name} turn"), made) if turning else self._counted(name, along)
+            self.measured[joint.name] = along
             self._act(joint, name)
+
+    def _counted(self, name: str, displacement: Any) -> Any:
+        """A coordinate that is as large as a displacement."""
+        coordinate = self.m.coordinate(self._name(f"{name} travel"), 0.0)
+        self.m.coupler(self._name(f"{name} is its travel"), [(1.0, coordinate), (-1.0, displacement)])
+        return coordinate
 
     def _act(self, joint: Joint, name: str) -> None:
         """What resists the motion of a joint."""
