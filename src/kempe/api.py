@@ -25,7 +25,7 @@ def _view(name: str) -> Any:
     return call
 
 
-_PICTURES = ("plot", "draw", "animate", "report", "modes_report", "pattern", "tornado")
+_PICTURES = ("plot", "draw", "animate", "show", "report", "modes_report", "pattern", "tornado")
 _OPTIMA = ("optimum_report", "plot_history", "plot_changes")
 _PORTRAITS = ("plot_orbit", "plot_phase", "plot_poincare", "plot_exponent", "plot_horizon")
 VIEWS.update({name: _view(name) for name in (*_PICTURES, *_PORTRAITS, *_OPTIMA)})
@@ -44,6 +44,7 @@ class Analyses:
 
     check = analysis.check
     mobility = analysis.mobility
+    redundancy = analysis.redundancy
     assemble = analysis.assemble
     kinematics = analysis.kinematics
     accelerations = analysis.accelerations
@@ -74,9 +75,11 @@ class Analyses:
         vectors: Sequence[str] | str = (),
         scale: Mapping[str, float] | None = None,
         title: str = "",
+        view: Any = None,
     ) -> Any:
         """A drawing with names, in the pose assembled from the sketch or another; see :func:`kempe.view.draw`."""
-        return _view("draw")(self, pose, names, motion=motion, at=at, vectors=vectors, scale=scale, title=title)
+        seen: dict[str, Any] = {"vectors": vectors, "scale": scale, "title": title, "view": view}
+        return _view("draw")(self, pose, names, motion=motion, at=at, **seen)
 
     def _repr_html_(self) -> str:
         """A drawing for notebooks; the plain text where there is nothing to draw or it cannot be assembled."""

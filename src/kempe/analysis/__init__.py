@@ -14,6 +14,7 @@ from kempe.analysis.many import run_many
 from kempe.analysis.mobility import Dependency, Mobility, mobility, ranks
 from kempe.analysis.modes import Modes, modes
 from kempe.analysis.periodicity import Periodicity, periodicity
+from kempe.analysis.redundancy import Redundancy, SharedLoad, redundancy
 from kempe.analysis.response import Response, response
 from kempe.analysis.sections import PoincareMap, poincare
 from kempe.analysis.singular import Branch, SingularPosition
@@ -41,8 +42,10 @@ __all__ = [
     "Periodicity",
     "PoincareMap",
     "Pose",
+    "Redundancy",
     "Response",
     "Runs",
+    "SharedLoad",
     "SingularPosition",
     "Sparsity",
     "Spread",
@@ -62,6 +65,7 @@ __all__ = [
     "periodicity",
     "poincare",
     "ranks",
+    "redundancy",
     "response",
     "resume",
     "run_many",

@@ -9,6 +9,7 @@ import numpy as np
 
 from kempe.analysis.doubts import doubts
 from kempe.analysis.mobility import mobility
+from kempe.analysis.redundancy import components_listed, redundancy
 from kempe.calling import explained
 from kempe.elements import Gear
 from kempe.elements.parts import Inertia
@@ -98,11 +99,22 @@ def _mobility(model: Model, parameters: Mapping[str, float] | None) -> list[Find
     for d in permanent:
         joints = ", ".join(f"'{name}'" for name in d.elements)
         findings.append(Finding(False, d.elements[-1], f"redundant constraint: {d.row} adds nothing to {joints}"))
+    if permanent and any(element.has_inertia for element in model.elements.values()):
+        findings += _reactions(model, parameters)
     if info.shaky or info.singular_position:
         findings.append(Finding(True, model.name, str(info)))
     if info.drivers > info.dof:
         findings.append(Finding(True, model.name, f"{info.drivers} rows drive {info.dof} degrees of freedom"))
     return findings
+
+
+def _reactions(model: Model, parameters: Mapping[str, float] | None) -> list[Finding]:
+    """Reactions that nothing determines."""
+    left = redundancy(model, parameters=parameters).left
+    if not left:
+        return []
+    words = f"rigid-body mechanics does not determine {components_listed(left)}: give these joints stiffness="
+    return [Finding(False, model.name, words)]
 
 
 def _derivatives(posed: Posed, q: np.ndarray) -> list[Finding]:

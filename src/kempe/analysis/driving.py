@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.analysis.mobility import Mobility, constraint_rank, mobility, neighbours
+from kempe.analysis.mobility import Mobility, mobility, neighbours
 from kempe.errors import ModelError
 from kempe.simulation.assembling import assembled
 from kempe.simulation.posing import Posed
+from kempe.system.dependence import constraint_rank
 
 
 def enough_drivers(posed: Posed, t: float) -> None:

@@ -33,12 +33,13 @@ def simulate(
     velocities: Mapping[str, float] | None = None,
     parameters: Mapping[str, float] | None = None,
     audit: bool = True,
+    reactions: str | None = None,
     checkpoint: str | Path | None = None,
     progress: Progress = None,
     project: bool | None = None,
     omega: float | None = None,
     damping: float | None = None,
-    penalty: float | None = None,
+    penalty: float | Mapping[str, float] | None = None,
     iterations: int | None = None,
     radius: float | None = None,
     order: int | None = None,
@@ -54,6 +55,10 @@ def simulate(
     ``start`` is where assembly begins (default: the sketch); ``velocities`` names rates ("crank.omega") to start with,
     kept as far as the joints allow; ``result.initial`` says what was changed. ``audit=False`` leaves out the work of
     forces and drivers (``energy.dissipated``, ``energy.supplied``), which saves a little time.
+
+    ``reactions`` says how joints share a load that rigid-body mechanics leaves open, where constraints are redundant:
+    "elastic" by the stiffnesses of joints (so unless said, where they are given) or of "minimum norm", which is one of
+    many answers. See :func:`kempe.redundancy`.
 
     Memory is bounded by the output grid, not by the number of steps. Ctrl-C returns what exists, with the status
     "interrupted". ``checkpoint`` names a file that is kept up to date (every half minute, and on Ctrl-C), from which
@@ -75,6 +80,7 @@ def simulate(
             start=start,
             velocities=velocities,
             audit=audit,
+            reactions=reactions,
             options=given_options(
                 project=project,
                 omega=omega,

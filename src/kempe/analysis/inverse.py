@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from kempe.analysis.kinematics import BranchChoice, kinematics
-from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.tangents import LOAD_ITERATIONS, State, settle
 from kempe.calling import explained
 from kempe.errors import ModelError
@@ -22,6 +22,8 @@ from kempe.simulation.assembling import Pose
 from kempe.simulation.posing import Posed
 from kempe.simulation.progress import Progress, Report, reporting
 from kempe.solvers.least_squares import DENSE
+from kempe.system.dependence import combinations, constraint_rank, idle_multipliers
+from kempe.system.sharing import ELASTIC, Sharing, reactions_named, sharing
 
 #: A motion is one of the mechanism's own when no larger part of the forces than this is left unbalanced.
 BALANCED = 1e-7
@@ -37,6 +39,7 @@ def inverse_dynamics(
     branch: BranchChoice | Sequence[BranchChoice] | None = None,
     start: Pose | None = None,
     parameters: Mapping[str, float] | None = None,
+    reactions: str | None = None,
     progress: Progress = None,
 ) -> Result:
     """Find what a driven motion takes: Phi_q^T lambda = Q - h - M a, solved for the multipliers at every time.
@@ -44,8 +47,9 @@ def inverse_dynamics(
     ``times`` is a time grid or an end time, for which the kinematics of the driven mechanism is run (``steps``,
     ``on_singular``, ``branch`` and ``start`` are those of :func:`kempe.kinematics`), or a Result whose motion is taken
     as it is. The multipliers of drivers are (less) the efforts they exert, those of joints the reactions. With
-    redundant constraints the reactions are not unique: the smallest are returned, and the message says so; efforts of
-    drivers that no joint repeats are unique all the same.
+    redundant constraints some reactions are not unique: those are returned that the stiffnesses of joints tell, or else
+    the smallest (``reactions`` is as in :func:`kempe.simulate`), and the message says so; efforts of drivers that no
+    joint repeats are unique all the same.
     ``progress`` is as in :func:`kempe.simulate`, and a function is told how many times are done and wanted.
 
     The result has the motion and, as series, "lambda.<row>" for every constraint row, "energy.kinetic",
@@ -66,11 +70,15 @@ def inverse_dynamics(
     system = posed.system
     if [tuple(c) for c in motion.columns] != system.names:
         raise ModelError(f"this result is no motion of '{model.name}': its coordinates are others")
+    choice = _Choice(posed, motion, reactions)
     with reporting(progress, f"'{model.name}': inverse dynamics") as report:
-        lam, repeated = _multipliers(posed, motion, report)
-    note = ""
+        lam, repeated = _multipliers(posed, motion, choice, report)
+    note, stats = "", dict(motion.stats)
     if repeated.all() and len(repeated):
-        note = "; constraints are redundant, so of all reactions that fit the smallest are given"
+        stats |= {"redundant constraints": choice.blamed(), "reactions": choice.sharing.kind}
+        elastic = choice.sharing.kind == ELASTIC
+        which = "those that the stiffnesses of joints tell are" if elastic else "the smallest are"
+        note = f"; constraints are redundant, so of all reactions that fit {which} given"
     elif repeated.any():
         t = float(motion.t[repeated.argmax()])
         note = f"; in singular positions (t = {t:.6g}) reactions are not unique, and the smallest that fit are given"
@@ -92,7 +100,7 @@ def inverse_dynamics(
         status=motion.status,
         message=motion.message + note,
         events=list(motion.events),
-        stats=dict(motion.stats),
+        stats=stats,
         provenance={
             "model": model.name,
             "analysis": "inverse dynamics",
@@ -115,7 +123,45 @@ def before_its_end(motion: Result) -> Result:
     return replace(motion, t=motion.t[:-1], q=motion.q[:-1], v=motion.v[:-1], a=motion.a[:-1], message=words)
 
 
-def _multipliers(posed: Posed, motion: Result, report: Report | None) -> tuple[np.ndarray, np.ndarray]:
+class _Choice:
+    """Which multipliers are taken where many balance."""
+
+    def __init__(self, posed: Posed, motion: Result, reactions: str | None) -> None:
+        self.posed, self.motion, self.kind = posed, motion, reactions_named(reactions)
+
+    def _idle(self, k: int) -> np.ndarray:
+        """Multipliers, in row sizes, that exert nothing at the k-th time."""
+        posed, t, q = self.posed, float(self.motion.t[k]), self.motion.q[k]
+        settle(posed, State(q, self.motion.v[k], t))
+        posed.x[posed.system.giving] = 0.0
+        on = posed.system.in_force(posed.x)
+        found = idle_multipliers(posed.linear(q, t)[1][on], posed.scale, posed.row_scale[on])
+        idle = np.zeros((posed.system.m, found.shape[1]))
+        idle[on] = found
+        return idle
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """How joints share loads, seen at the first time."""
+        posed, first = self.posed, (self.motion.q[0], float(self.motion.t[0]))
+        return sharing(posed.system, posed.parameters, first, (posed.size, posed.row_scale), self.kind)
+
+    def blamed(self) -> list[str]:
+        """The rows that others imply."""
+        system = self.posed.system
+        return [system.rows[one.row].label for one in combinations(self._idle(0), system.blame_order)]
+
+    def solved(self, k: int, G: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """The multipliers, in row sizes, that are taken at the k-th time of those with G lambda = wanted."""
+        idle, rows = self._idle(k), self.posed.row_scale
+        if not idle.shape[1]:
+            return np.asarray(np.linalg.lstsq(G, wanted, rcond=1e-11)[0])
+        B = self.sharing.conditions(idle / rows[:, None]) / rows
+        both = np.vstack([G, B * (np.abs(G).max() / np.abs(B).max(initial=1e-300))])
+        return np.asarray(np.linalg.lstsq(both, np.concatenate([wanted, np.zeros(len(B))]), rcond=1e-11)[0])
+
+
+def _multipliers(posed: Posed, motion: Result, choice: _Choice, report: Report | None) -> tuple[np.ndarray, np.ndarray]:
     """The multipliers that balance the forces at every time, and whether others would do so too then."""
     n, m = posed.system.n, posed.system.m
     lam, repeated = np.zeros((len(motion.t), m)), np.zeros(len(motion.t), dtype=bool)
@@ -126,7 +172,7 @@ def _multipliers(posed: Posed, motion: Result, report: Report | None) -> tuple[n
         for _ in range(LOAD_ITERATIONS):
             last = found
             wanted, size, right = _taken(posed, motion, some, last / posed.row_scale)
-            found, left, more = _balancing(posed, wanted, right)
+            found, left, more = _balancing(posed, wanted, right, first, choice)
             change = np.abs(found - last).max(axis=1, initial=0.0) <= 1e-13 * np.abs(found).max(axis=1, initial=0.0)
             if not posed.system.dynamics.loaded or change.all():
                 break
@@ -143,7 +189,9 @@ def _multipliers(posed: Posed, motion: Result, report: Report | None) -> tuple[n
     return lam, repeated
 
 
-def _balancing(posed: Posed, wanted: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _balancing(
+    posed: Posed, wanted: np.ndarray, right: np.ndarray, first: int, choice: _Choice
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Multipliers for what is wanted at some times, what is left of it, and when others would do."""
     n, m, places = posed.system.n, posed.system.m, _right_places(posed)
     if n > DENSE and m == n:
@@ -153,6 +201,8 @@ def _balancing(posed: Posed, wanted: np.ndarray, right: np.ndarray) -> tuple[np.
     G = np.zeros((len(wanted), n, m))
     G[:, places[0], places[1]] = right
     found, more = _smallest(G, wanted, posed.system.conditions[0])
+    for k in np.flatnonzero(more):
+        found[k] = choice.solved(first + int(k), G[k], wanted[k])
     return found, (G @ found[..., None])[..., 0] - wanted, more
 
 

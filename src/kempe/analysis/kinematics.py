@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from kempe.analysis.driving import enough_drivers, no_contradiction
-from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.passage import Passage, hermite, passage
 from kempe.analysis.singular import Located, SingularPosition, Square, arrival_first, classify, locate
 from kempe.calling import explained
@@ -23,6 +22,7 @@ from kempe.simulation.progress import Progress, Report, reporting
 from kempe.simulation.times import check_room, same_time, time_grid
 from kempe.solvers import continuation as co
 from kempe.solvers.sparse_lu import plan_lu
+from kempe.system.dependence import constraint_rank
 
 #: A bifurcation is perfect when the constraints need to be shifted by no more than this to have it.
 PERFECT = 1e-11

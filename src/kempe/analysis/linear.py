@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import qr
 
-from kempe.analysis.mobility import constraint_rank, neighbours
+from kempe.analysis.mobility import neighbours
 from kempe.analysis.statics import Equilibrium, equilibrium
 from kempe.analysis.tangents import (
     LOAD_ITERATIONS,
@@ -27,6 +27,7 @@ from kempe.simulation.assembling import Pose, coordinate_index, named_pose, pose
 from kempe.simulation.posing import Posed
 from kempe.simulation.starting import machine_at
 from kempe.solvers.least_squares import DENSE
+from kempe.system.dependence import constraint_rank
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,10 @@ from kempe.calling import explained
 from kempe.elements import plain_number
 from kempe.model import Model
 from kempe.simulation.assembling import CLOSED, Pose, assembled, pose_array
-from kempe.simulation.choosing import RANK
 from kempe.simulation.posing import Posed
 from kempe.simulation.velocities import rates
 from kempe.solvers.least_squares import levenberg_marquardt
-from kempe.system import Row
+from kempe.system.dependence import RANK, combinations, constraint_rank, idle_multipliers
 
 
 @dataclass(frozen=True)
@@ -78,18 +77,6 @@ class Mobility:
         return f"<table>{rows}</table><p>{escape(self.message)}</p>"
 
 
-def constraint_rank(J: np.ndarray, scale: np.ndarray, row_scale: np.ndarray) -> tuple[int, float, Any]:
-    """Rank of a scaled Jacobian, the gap that separates zero from nonzero, and its singular value decomposition."""
-    scaled = J * scale / row_scale[:, None]
-    if min(scaled.shape) == 0:
-        return 0, np.inf, (np.eye(len(J)), np.zeros(0), np.eye(J.shape[1]))
-    U, s, Vt = np.linalg.svd(scaled)
-    limit = RANK * s[0] if s[0] > 0 else 1.0
-    rank = int((s > limit).sum())
-    gap = np.inf if rank == len(s) or s[rank] == 0 else float(s[rank - 1] / s[rank]) if rank else np.inf
-    return rank, gap, (U, s, Vt)
-
-
 def rows_in_force(posed: Posed, q: np.ndarray, time: float) -> np.ndarray:
     """Which constraint rows hold in the modes in which a motion from rest in a position would begin; friction none."""
     system = posed.system
@@ -116,11 +103,18 @@ def mobility(
     system = posed.system
     own = ~system.drives & rows_in_force(posed, q, time)
     J = posed.linear(q, time)[1][own]
-    rows = [row for row, mine in zip(system.rows, own, strict=True) if mine]
-    row_scale = posed.row_scale[own]
-    rank, gap, (U, _, Vt) = constraint_rank(J, posed.scale, row_scale)
-    generic, moves = _neighbouring_rank(posed, q, time, own, rank, Vt)
-    dependencies = _dependencies(U[:, rank:] / row_scale[:, None], rows, generic - rank)
+    rank, gap, (U, _, Vt) = constraint_rank(J, posed.scale, posed.row_scale[own])
+    generic, beside = _neighbouring_rank(posed, q, time, own, rank, Vt)
+    moves = beside is not None
+    dependencies = _dependencies(posed, own, U[:, rank:])
+    if beside is not None and rank < generic:
+        still = idle_multipliers(posed.linear(beside, time)[1][own], posed.scale, posed.row_scale[own])
+        permanent = _dependencies(posed, own, still)
+        named = {d.row for d in permanent}
+        dependencies = permanent + [replace(d, permanent=False) for d in dependencies if d.row not in named]
+    elif rank < generic:
+        always = len(dependencies) - (generic - rank)
+        dependencies = [replace(d, permanent=k < always) for k, d in enumerate(dependencies)]
     shaky = rank < generic and not moves
     instantaneous, dof = system.n - rank, system.n - generic
     free = _free_coordinates(Vt[rank:], system)
@@ -143,18 +137,18 @@ def mobility(
 
 def _neighbouring_rank(
     posed: Posed, q: np.ndarray, time: float, own: np.ndarray, rank: int, Vt: np.ndarray
-) -> tuple[int, bool]:
-    """The largest rank found in assembled positions nearby, and whether there are such positions at all."""
+) -> tuple[int, np.ndarray | None]:
+    """The largest rank found in assembled positions nearby, and one of these; None where there are none at all."""
     full = min(int(own.sum()), posed.system.n)
     null = Vt[rank:].T
     if rank == full or null.shape[1] == 0:
-        return rank, null.shape[1] > 0
-    found = [
-        constraint_rank(posed.linear(near, time)[1][own], posed.scale, posed.row_scale[own])[0]
-        for near in neighbours(posed, q, time, own, null)
-    ]
-    # where there is nothing but the position itself, it moves only infinitesimally
-    return (max(rank, *found), True) if found else (full, False)
+        return rank, q if null.shape[1] > 0 else None
+    near = neighbours(posed, q, time, own, null)
+    if not near:  # where there is nothing but the position itself, it moves only infinitesimally
+        return full, None
+    found = [constraint_rank(posed.linear(p, time)[1][own], posed.scale, posed.row_scale[own])[0] for p in near]
+    best = int(np.argmax(found))
+    return (found[best], near[best]) if found[best] > rank else (rank, q)
 
 
 def neighbours(posed: Posed, q: np.ndarray, time: float, own: np.ndarray, null: np.ndarray) -> list[np.ndarray]:
@@ -180,36 +174,19 @@ def neighbours(posed: Posed, q: np.ndarray, time: float, own: np.ndarray, null: 
     return found
 
 
-def _dependencies(left: np.ndarray, rows: list[Row], temporary: int) -> list[Dependency]:
-    """Dependent rows, the latest added first to be blamed, each with its vanishing combination.
-
-    ``left`` spans the vanishing combinations (one per column). They are brought to echelon form from the last row
-    up, so that each names a different last row and no other such row.
-    """
-    N = left.T.copy()
-    if N.size == 0:
-        return []
-    N /= np.abs(N).max(axis=1, keepdims=True)
-    pivots: list[int] = []
-    for column in range(N.shape[1] - 1, -1, -1):
-        done = len(pivots)
-        if done == len(N):
-            break
-        k = done + int(np.argmax(np.abs(N[done:, column])))
-        if abs(N[k, column]) < 1e-7:
-            continue
-        N[[done, k]] = N[[k, done]]
-        N[done] /= N[done, column]
-        for other in range(len(N)):
-            if other != done:
-                N[other] -= N[other, column] * N[done]
-        pivots.append(column)
+def _dependencies(posed: Posed, own: np.ndarray, idle: np.ndarray) -> list[Dependency]:
+    """Dependent rows, the latest added first to be blamed, each with its vanishing combination."""
+    rows = [row for row, mine in zip(posed.system.rows, own, strict=True) if mine]
+    order = posed.system.blame_order
+    place = np.cumsum(own) - 1
     found = []
-    for k, pivot in enumerate(pivots):
-        used = [j for j in range(len(rows)) if abs(N[k, j]) > 1e-7]
-        combination = {rows[j].label: float(N[k, j]) for j in used}
+    for one in combinations(idle, place[order[own[order]]]):
+        shares = one.shares / posed.row_scale[own]
+        shares /= shares[one.row]
+        used = np.flatnonzero(shares)
+        combination = {rows[j].label: float(shares[j]) for j in used}
         elements = list(dict.fromkeys(rows[j].owner for j in used))
-        found.append(Dependency(rows[pivot].label, combination, len(pivots) - k > temporary, elements))
+        found.append(Dependency(rows[one.row].label, combination, True, elements))
     return found
 
 
@@ -231,7 +208,7 @@ def _describe(name: str, m: Mobility) -> str:
     if permanent:
         lines.append(f"{len(permanent)} redundant constraint{'s' if len(permanent) > 1 else ''}:")
         lines += [f"  {d}" for d in permanent]
-        lines.append("  (the motion is the same without them; their reactions are not unique)")
+        lines.append("  (the motion is the same without them; m.redundancy() says which reactions are not unique)")
     if m.shaky:
         lines.append(
             f"shaky: it can move infinitesimally ({', '.join(m.free[:4])}), but no position nearby can be assembled"

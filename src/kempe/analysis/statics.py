@@ -32,6 +32,8 @@ from kempe.simulation.posing import Posed
 from kempe.simulation.wording import held_names
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt
 from kempe.system import compiled
+from kempe.system.dependence import combinations, idle_multipliers
+from kempe.system.sharing import sharing
 
 #: An eigenvalue of the stiffness below this fraction of the forces and stiffnesses at work counts as zero.
 NEUTRAL = 1e-11
@@ -57,6 +59,7 @@ class Equilibrium:
     time: float = 0.0
     holding: dict[str, float] = field(default_factory=dict)
     parameters: dict[str, float] = field(default_factory=dict)
+    stats: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     model: Model | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> float:
@@ -88,6 +91,7 @@ class Equilibrium:
             status=f"{self.kind} equilibrium",
             message=("nothing can move" if np.isinf(self.stiffness) else f"smallest stiffness {self.stiffness:.4g}")
             + held,
+            stats=dict(self.stats),
             provenance={"model": self.model.name, "analysis": "equilibrium", "parameters": dict(self.parameters)},
             model=self.model,
             series={f"lambda.{label}": np.array([value]) for label, value in self.multipliers.items()},
@@ -405,7 +409,8 @@ class _Balance:
         posed.within_data(here.q, self.t, np.zeros(len(here.q)))
         values, _ = self.reduced()
         self._held(here.lam / posed.row_scale)
-        lam = self._smallest() / posed.row_scale
+        shared, said = self._shared()
+        lam = shared / posed.row_scale
         labels = [row.label for row in posed.system.rows]
         at = explicit(posed, State(here.q, np.zeros(len(here.q)), self.t), lam)
         left = at.f + at.J.T @ lam
@@ -418,17 +423,29 @@ class _Balance:
             time=self.t,
             holding={name: float(left[k]) for name, k in names.items()},
             parameters=dict(zip(posed.model.parameters, posed.parameters.tolist(), strict=True)),
+            stats=said,
             model=posed.model.kept(),
         )
 
-    def _smallest(self) -> np.ndarray:
-        """Of all multipliers that balance, the smallest."""
-        here, saddle = self.here, self.saddle
-        many = saddle.n > DENSE or saddle.posed.system.dynamics.loaded
-        if many or not here.level.dependent:
-            return here.lam
-        J = saddle.jacobian(here.at)
-        return np.linalg.lstsq(J.T, -here.at.f, rcond=1e-12)[0]
+    def _shared(self) -> tuple[np.ndarray, dict[str, Any]]:
+        """Of all multipliers that balance, those that stiffnesses tell, or the smallest; and what is said of them."""
+        here, saddle, posed, system = self.here, self.saddle, self.posed, self.posed.system
+        if saddle.n > DENSE or not here.level.dependent:
+            return here.lam, {}
+        J, on = saddle.jacobian(here.at), system.in_force(posed.x)
+        idle = np.zeros((saddle.m, 0))
+        if on.any():
+            found = idle_multipliers(J[on], np.ones(saddle.n), np.ones(int(on.sum())))
+            idle = np.zeros((saddle.m, found.shape[1]))
+            idle[on] = found
+        choice = sharing(system, posed.parameters, (here.q, self.t), (posed.size, posed.row_scale))
+        rows = [system.rows[one.row].label for one in combinations(idle, system.blame_order)]
+        said = {"redundant constraints": rows, "reactions": choice.kind} if rows else {}
+        if system.dynamics.loaded:
+            return here.lam, said
+        lam = np.linalg.lstsq(J.T, -here.at.f, rcond=1e-12)[0]
+        units = posed.row_scale
+        return choice.chosen(lam / units, idle / units[:, None]) * units, said
 
     def _held(self, lam: np.ndarray) -> None:
         """What holds by its load must be able to: no guard of the modes at rest may be below zero."""

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import csc_matrix
 
-from kempe.analysis.mobility import RANK, constraint_rank
 from kempe.errors import ModelError
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
+from kempe.system.dependence import RANK, constraint_rank
 
 #: So often forces that depend on multipliers are evaluated again until both agree.
 LOAD_ITERATIONS = 40

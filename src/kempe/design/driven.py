@@ -20,14 +20,15 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from kempe.analysis.mobility import constraint_rank
 from kempe.analysis.tangents import State
 from kempe.design.chain import Chain
 from kempe.design.leaning import Leaning
+from kempe.design.shared_slopes import multiplier_slopes
 from kempe.errors import ModelError
 from kempe.results import Result
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
+from kempe.system.dependence import constraint_rank
 
 #: Equations are fulfilled when no larger part of them than this is left.
 LEFT = 1e-8
@@ -164,23 +165,4 @@ def _multipliers(posed: Posed, here: Leaning, at: State, lam: np.ndarray) -> np.
     wanted = -here.balance() * posed.scale
     if n > DENSE and m == n:
         return splu(G).solve(wanted.T).T / posed.row_scale
-    return smallest(posed, here, G.toarray(), lam * posed.row_scale, wanted, posed.scale) / posed.row_scale
-
-
-def smallest(
-    posed: Posed, here: Leaning, G: np.ndarray, lam: np.ndarray, wanted: np.ndarray, scale: np.ndarray
-) -> np.ndarray:
-    """How the smallest of all multipliers with G lambda = ... change, where G lambda_p must be what is wanted.
-
-    They are lambda = G^T y, so that what no force decides of lambda_p is the part of (dG)^T y across all forces. The
-    scales of rows, by which multipliers are small, stay as they are. All is scaled, ``scale`` is that of G's rows.
-    """
-    rank, _, (U, s, Vt) = constraint_rank(G, np.ones(G.shape[1]), np.ones(G.shape[0]))
-    left, right = U[:, :rank] / s[:rank], Vt[:rank]
-    found = wanted @ left @ right
-    found = found + (wanted - found @ G.T) @ left @ right
-    if rank < G.shape[1] and not posed.system.dynamics.loaded:
-        y = left @ (right @ lam)
-        across = here.steepened(y * scale) / posed.row_scale
-        found = found + across - (across @ right.T) @ right
-    return found
+    return multiplier_slopes(posed, here, G.toarray(), lam * posed.row_scale, wanted, posed.scale) / posed.row_scale

@@ -33,9 +33,12 @@ class Leaning:
         self.system, self.chain = posed.system, chain
         self.x = posed.x.copy()
         self.dx = chain.x.copy()
+        #: Where it stands.
+        self.q, self.t = posed.drawn, 0.0
 
     def stand(self, q: np.ndarray, t: float, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> None:
         """Put a state in, with the table pieces that hold there, and begin with numbers alone."""
+        self.q, self.t = q, t
         self.system.evaluate(self.system.value, self.x, q, t, v, lam, a)
         self.dx[:] = self.chain.x
 

@@ -18,8 +18,9 @@ from kempe.analysis import Equilibrium
 from kempe.analysis.saddles import Look, Saddle
 from kempe.analysis.tangents import State, free_motions, settle
 from kempe.design.chain import Chain
-from kempe.design.driven import LEFT, contradiction, smallest
+from kempe.design.driven import LEFT, contradiction
 from kempe.design.leaning import Leaning
+from kempe.design.shared_slopes import multiplier_slopes
 from kempe.errors import ModelError
 from kempe.simulation.assembling import coordinate_index, pose_array
 from kempe.simulation.posing import Posed
@@ -65,7 +66,7 @@ def rest(posed: Posed, chain: Chain, found: Equilibrium, drawn: np.ndarray) -> R
     q_p[:, saddle.free], lam_p, unit = _solved(posed, saddle, here, q, lam, found.stiffness)
     here.lean(dq=q_p)
     if n <= DENSE and not system.dynamics.loaded:
-        lam_p = _smallest(posed, saddle, here, q, lam * posed.row_scale) / posed.row_scale
+        lam_p = _multipliers(posed, saddle, here, q, lam * posed.row_scale) / posed.row_scale
     here.lean(dlam=lam_p)
     here.keep()
     _fulfilled(posed, saddle, here, q_p, lam_p, unit)
@@ -90,14 +91,14 @@ def _solved(
     return moved, np.array([multipliers for _, multipliers in solved]) * unit / posed.row_scale, unit
 
 
-def _smallest(posed: Posed, saddle: Saddle, here: Leaning, q: np.ndarray, lam: np.ndarray) -> np.ndarray:
-    """How the smallest multipliers change that balance the forces on free coordinates."""
+def _multipliers(posed: Posed, saddle: Saddle, here: Leaning, q: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    """How the multipliers change that balance the forces on free coordinates."""
     free, n = saddle.free, posed.system.n
     G, wanted, scale = np.zeros((n, saddle.m)), np.zeros((len(here.dx), n)), np.zeros(n)
     G[free] = saddle.right(saddle.look(q, lam))
     wanted[:, free] = -(here.balance() * posed.scale)[:, free]
     scale[free] = posed.scale[free]
-    return smallest(posed, here, G, lam, wanted, scale)
+    return multiplier_slopes(posed, here, G, lam, wanted, scale)
 
 
 def _nothing_stuck(posed: Posed) -> None:

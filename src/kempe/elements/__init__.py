@@ -119,6 +119,7 @@ from kempe.elements.spatial_rubbing import (
     SphericalClearance,
     loose_journal,
 )
+from kempe.elements.stiffness import Member, rod
 from kempe.elements.stops import BumpStop
 from kempe.elements.tables import Table, table
 from kempe.elements.touching import Touch, Touching
@@ -185,6 +186,7 @@ __all__ = [
     "LuGre",
     "LubricatedRevolute",
     "Marker",
+    "Member",
     "ModifiedCoulomb",
     "Number",
     "Parameter",
@@ -271,6 +273,7 @@ __all__ = [
     "polynomial345",
     "positive",
     "restitution_of",
+    "rod",
     "shown",
     "spline",
     "table",

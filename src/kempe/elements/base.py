@@ -21,6 +21,7 @@ import numpy as np
 from kempe.elements.numbers import Number, number, positive, shown
 from kempe.elements.sealing import Sealed
 from kempe.elements.sources import Source
+from kempe.elements.stiffness import row_stiffness
 from kempe.errors import ModelError
 
 
@@ -295,10 +296,16 @@ class Element(Sealed):
     modes: ClassVar[tuple[str, ...]] = ()
     #: Names of the values it latches.
     latches: ClassVar[tuple[str, ...]] = ()
+    #: How stiff rows are, by name; the others are rigid (``elements.stiffness``).
+    stiffnesses: Mapping[str, Number] = {}
+    #: True where the rows keep one part rigid, in coordinates that could tear it: they carry nothing between parts.
+    keeps_rigid: ClassVar[bool] = False
     #: True for elements that prescribe a motion; they are left out of the mobility count.
     drives: ClassVar[bool] = False
     #: Attributes the equations do not use (for drawings, say).
-    aside: ClassVar[frozenset[str]] = frozenset({"name", "rows", "fields", "auxiliary", "_owner", "_given"})
+    aside: ClassVar[frozenset[str]] = frozenset(
+        {"name", "rows", "fields", "auxiliary", "stiffnesses", "_owner", "_given"}
+    )
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -313,6 +320,18 @@ class Element(Sealed):
         self.auxiliary: list[Part] = []
         for f in self.fields.values():
             self.auxiliary += [p for p in f.parts() if getattr(p, "owner", None) is self]
+
+    def stiffen(self, given: Any) -> None:
+        """Say how stiff the rows are that are always in force: a number, a mapping by row, or a member."""
+        if given is None:
+            return
+        what = f"{self.kind} '{self.name}'"
+        rows = [row for row in self.rows if row not in self.row_modes]
+        if not rows:
+            raise ModelError(f"{what} has no constraint that a stiffness= could belong to")
+        length = self.fields.get("length")
+        span = length.value if isinstance(length, Scalar) else None
+        self.stiffnesses = row_stiffness(what, given, rows, self.row_kinds(), span)
 
     def _open(self) -> frozenset[str]:
         return self.aside - Element.aside

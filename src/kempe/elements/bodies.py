@@ -153,6 +153,7 @@ class RigidBody(Element):
     mass matrix is then sound.
     """
 
+    keeps_rigid = True
     rows = tuple(f"unit {i + 1}" if i == k else f"square {i + 1}{k + 1}" for i, k in PAIRS)
 
     def __init__(

@@ -87,7 +87,14 @@ def between(what: str, i: Any, j: Any, on_i: Any = None, on_j: Any = None) -> tu
 
 
 class Joint(Element):
-    """A joint between two markers ``i`` and ``j``."""
+    """A joint between two markers ``i`` and ``j``.
+
+    A ``stiffness`` of its rows says how joints that hold the same thing share the load (``elements.stiffness``).
+    """
+
+    def __init__(self, name: str, *, stiffness: Any = None, **fields: Any) -> None:
+        super().__init__(name, **fields)
+        self.stiffen(stiffness)
 
     @property
     def markers(self) -> tuple[Marker, Marker]:
@@ -120,6 +127,7 @@ class Revolute(Touching, Joint):
         on_j: Any = None,
         friction: Any = None,
         radius: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"revolute joint '{name}'"
         mi, mj = attach(what, i, j, at, on_i, on_j)
@@ -130,7 +138,7 @@ class Revolute(Touching, Joint):
             raise ModelError(f"{what}: a radius is that of a pin with friction: give friction= too")
         rubbing = self._touching(name, closes=False, friction=law)
         size = None if law is None else Positive(radius, f"{what}: radius")
-        super().__init__(name, i=mi, j=mj, radius=size, **rubbing)
+        super().__init__(name, i=mi, j=mj, radius=size, stiffness=stiffness, **rubbing)
 
     def row_kinds(self) -> Mapping[str, str]:
         return dict.fromkeys(self.rows, "length")
@@ -189,6 +197,7 @@ class Translational(Touching, Joint):
         angle: Any = None,
         friction: Any = None,
         length: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"translational joint '{name}'"
         if on_j is None and not isinstance(j, Marker):
@@ -199,7 +208,8 @@ class Translational(Touching, Joint):
             raise ModelError(f"{what}: a length is that of a guide with friction: give friction= too")
         pads = None if law is None or length is None else Positive(length, f"{what}: length")
         rubbing = self._touching(name, closes=False, friction=law)
-        super().__init__(name, i=mi, j=mj, turned=kept_angle(what, mi, mj, angle), length=pads, **rubbing)
+        turned = kept_angle(what, mi, mj, angle)
+        super().__init__(name, i=mi, j=mj, turned=turned, length=pads, stiffness=stiffness, **rubbing)
 
     @property
     def displacement(self) -> Displacement:
@@ -240,10 +250,20 @@ class Weld(Joint):
     rows = ("x", "y", "rotation")
 
     def __init__(
-        self, name: str, i: Any, j: Any, *, at: Any = None, on_i: Any = None, on_j: Any = None, angle: Any = None
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        angle: Any = None,
+        stiffness: Any = None,
     ) -> None:
         mi, mj = attach(f"weld '{name}'", i, j, at, on_i, on_j, default="j")
-        super().__init__(name, i=mi, j=mj, turned=kept_angle(f"weld '{name}'", mi, mj, angle))
+        turned = kept_angle(f"weld '{name}'", mi, mj, angle)
+        super().__init__(name, i=mi, j=mj, turned=turned, stiffness=stiffness)
 
     def row_kinds(self) -> Mapping[str, str]:
         return {"x": "length", "y": "length", "rotation": "angle"}
@@ -272,11 +292,12 @@ class PinInSlot(Touching, Joint):
         on_i: Any = None,
         on_j: Any = None,
         friction: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"pin in slot '{name}'"
         mi, mj = attach(what, i, j, at, on_i, on_j, axis)
         rubbing = self._touching(name, closes=False, friction=as_friction(friction, f"{what}: friction"))
-        super().__init__(name, i=mi, j=mj, **rubbing)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness, **rubbing)
 
     @property
     def displacement(self) -> Displacement:
@@ -298,11 +319,21 @@ class Link(Joint):
 
     rows = ("length",)
 
-    def __init__(self, name: str, i: Any, j: Any, *, on_i: Any = None, on_j: Any = None, length: Any = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        on_i: Any = None,
+        on_j: Any = None,
+        length: Any = None,
+        stiffness: Any = None,
+    ) -> None:
         what = f"distance link '{name}'"
         mi, mj = between(what, i, j, on_i, on_j)
         given = drawn_distance(mi, mj) if length is None else length
-        super().__init__(name, i=mi, j=mj, length=Positive(given, f"{what}: length"))
+        super().__init__(name, i=mi, j=mj, length=Positive(given, f"{what}: length"), stiffness=stiffness)
 
     @property
     def distance(self) -> Distance:

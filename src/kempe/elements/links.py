@@ -64,6 +64,7 @@ class RigidLink(Element):
         centre: Any = None,
         inertia: Any = None,
         gravity: Any = (0.0, 0.0),
+        stiffness: Any = None,
     ) -> None:
         what = f"{'bar' if len(points) == 2 else 'plate'} '{name}'"
         self._check(what, points)
@@ -97,6 +98,7 @@ class RigidLink(Element):
             gravity=gravity if inertial else [],
         )
         self._has_inertia = bool(inertial)
+        self.stiffen(stiffness)
 
     @staticmethod
     def _check(what: str, points: tuple[Any, ...]) -> None:

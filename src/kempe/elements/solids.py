@@ -87,6 +87,7 @@ class Rod(RigidLink):
         centre: Any = None,
         inertia: Any = None,
         gravity: Any = (0.0, 0.0, 0.0),
+        stiffness: Any = None,
     ) -> None:
         what = f"bar '{name}'"
         self._check(what, points)
@@ -112,6 +113,7 @@ class Rod(RigidLink):
             gravity=gravity if inertial else [],
         )
         self._has_inertia = bool(inertial)
+        self.stiffen(stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         d = x.points[1].r - x.points[0].r
@@ -178,6 +180,7 @@ class RigidSolid(RigidLink):
     """
 
     called = "solid"
+    keeps_rigid = True
 
     def __init__(
         self,

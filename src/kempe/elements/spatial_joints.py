@@ -111,7 +111,14 @@ _LENGTHS = {*TOGETHER, *ACROSS, "normal", "length", "pitch"}
 
 
 class SpatialJoint(Element):
-    """A joint between two markers in space."""
+    """A joint between two markers in space.
+
+    A ``stiffness`` of its rows says how joints that hold the same thing share the load (``elements.stiffness``).
+    """
+
+    def __init__(self, name: str, *, stiffness: Any = None, **fields: Any) -> None:
+        super().__init__(name, **fields)
+        self.stiffen(stiffness)
 
     @property
     def markers(self) -> tuple[Marker, Marker]:
@@ -184,6 +191,7 @@ class SpatialRevolute(Touching, Turning):
         friction: Any = None,
         radius: Any = None,
         length: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"revolute joint '{name}'"
         mi, mj = fasten(what, i, j, at, on_i, on_j, axis)
@@ -196,7 +204,7 @@ class SpatialRevolute(Touching, Turning):
         size = None if law is None else Positive(radius, f"{what}: radius")
         apart = None if law is None or length is None else Positive(length, f"{what}: length")
         rubbing = self._touching(name, closes=False, friction=law)
-        super().__init__(name, i=mi, j=mj, radius=size, length=apart, **rubbing)
+        super().__init__(name, i=mi, j=mj, radius=size, length=apart, stiffness=stiffness, **rubbing)
 
     def slid(self, x: Any) -> Any:
         return x.radius * x.i.angle_to(x.j)
@@ -258,6 +266,7 @@ class Prismatic(Touching, Sliding):
         on_j: Any = None,
         friction: Any = None,
         length: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"prismatic joint '{name}'"
         mi, mj = fasten(what, i, j, at, on_i, on_j, axis, default="j")
@@ -266,7 +275,7 @@ class Prismatic(Touching, Sliding):
             raise ModelError(f"{what}: a length is that of a guide with friction: give friction= too")
         pads = None if law is None or length is None else Positive(length, f"{what}: length")
         rubbing = self._touching(name, closes=False, friction=law)
-        super().__init__(name, i=mi, j=mj, length=pads, **rubbing)
+        super().__init__(name, i=mi, j=mj, length=pads, stiffness=stiffness, **rubbing)
 
     def slid(self, x: Any) -> Any:
         return ca.dot(x.i.w, x.j.r - x.i.r)
@@ -310,6 +319,7 @@ class Universal(SpatialJoint):
         at: Any = None,
         on_i: Any = None,
         on_j: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"universal joint '{name}'"
         if (axis_i is None) != (axis_j is None):
@@ -321,7 +331,7 @@ class Universal(SpatialJoint):
             if abs(evaluate([ca.dot(*arms)])[0]) > 0.1:
                 raise ModelError(f"{what}: the arms of its cross, axis_i and axis_j, must be drawn at right angles")
         mi, mj = fasten(what, i, j, at, on_i, on_j, axes)
-        super().__init__(name, i=mi, j=mj)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         return [*together(x), ca.dot(x.i.w, x.j.w)]
@@ -333,10 +343,19 @@ class Planar(SpatialJoint):
     rows = ("normal", *TILTED)
 
     def __init__(
-        self, name: str, i: Any, j: Any, *, axis: Any = None, at: Any = None, on_i: Any = None, on_j: Any = None
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        axis: Any = None,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        stiffness: Any = None,
     ) -> None:
         mi, mj = fasten(f"planar joint '{name}'", i, j, at, on_i, on_j, axis, default="j")
-        super().__init__(name, i=mi, j=mj)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         return [ca.dot(x.i.w, x.j.r - x.i.r), *tilted(x)]
@@ -349,9 +368,11 @@ class SpatialWeld(SpatialJoint):
 
     rows = (*TOGETHER, *TILTED, *TURNED)
 
-    def __init__(self, name: str, i: Any, j: Any, *, at: Any = None, on_i: Any = None, on_j: Any = None) -> None:
+    def __init__(
+        self, name: str, i: Any, j: Any, *, at: Any = None, on_i: Any = None, on_j: Any = None, stiffness: Any = None
+    ) -> None:
         mi, mj = fasten(f"weld '{name}'", i, j, at, on_i, on_j, turned=False, default="j")
-        super().__init__(name, i=mi, j=mj)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         return [*together(x), *tilted(x), turned(x)]
@@ -363,10 +384,19 @@ class PointOnLine(Sliding):
     rows = ACROSS
 
     def __init__(
-        self, name: str, i: Any, j: Any, *, axis: Any = None, at: Any = None, on_i: Any = None, on_j: Any = None
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        axis: Any = None,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        stiffness: Any = None,
     ) -> None:
         mi, mj = fasten(f"point on line '{name}'", i, j, at, on_i, on_j, axis, default="j")
-        super().__init__(name, i=mi, j=mj)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         return across(x)
@@ -378,10 +408,19 @@ class PointOnPlane(SpatialJoint):
     rows = ("normal",)
 
     def __init__(
-        self, name: str, i: Any, j: Any, *, axis: Any = None, at: Any = None, on_i: Any = None, on_j: Any = None
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        axis: Any = None,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        stiffness: Any = None,
     ) -> None:
         mi, mj = fasten(f"point on plane '{name}'", i, j, at, on_i, on_j, axis, default="j")
-        super().__init__(name, i=mi, j=mj)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         return [ca.dot(x.i.w, x.j.r - x.i.r)]
@@ -406,13 +445,14 @@ class Screw(Sliding):
         at: Any = None,
         on_i: Any = None,
         on_j: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"screw '{name}'"
         mi, mj = fasten(what, i, j, at, on_i, on_j, axis, default="j")
         rise = number(pitch, f"{what}: pitch")
         start = drawn_value(AxialDisplacement(mi, mj))
         self.angle = Coordinate(f"{name} angle", drawn_value(Angle(mi, mj)), owner=self, angle=True)
-        super().__init__(name, i=mi, j=mj, theta=self.angle, pitch=rise, drawn=start)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness, theta=self.angle, pitch=rise, drawn=start)
 
     def phi(self, x: Any) -> list[Any]:
         along = ca.dot(x.i.w, x.j.r - x.i.r) - x.drawn

@@ -79,10 +79,11 @@ class Spherical(SpatialJoint):
         on_j: Any = None,
         friction: Any = None,
         radius: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"spherical joint '{name}'"
         mi, mj = fasten(what, i, j, at, on_i, on_j, turned=False)
-        super().__init__(name, i=mi, j=mj, **rubbing(what, friction, radius))
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness, **rubbing(what, friction, radius))
 
     def phi(self, x: Any) -> list[Any]:
         return together(x)
@@ -134,13 +135,14 @@ class Cylindrical(Turning, Sliding):
         friction: Any = None,
         radius: Any = None,
         length: Any = None,
+        stiffness: Any = None,
     ) -> None:
         what = f"cylindrical joint '{name}'"
         mi, mj = fasten(what, i, j, at, on_i, on_j, axis, default="j")
         if length is not None and friction is None:
             raise ModelError(f"{what}: a length is that of a sleeve with friction: give friction= too")
         ends = None if length is None else Positive(length, f"{what}: length")
-        super().__init__(name, i=mi, j=mj, length=ends, **rubbing(what, friction, radius))
+        super().__init__(name, i=mi, j=mj, length=ends, stiffness=stiffness, **rubbing(what, friction, radius))
 
     def phi(self, x: Any) -> list[Any]:
         return [*across(x), *tilted(x)]

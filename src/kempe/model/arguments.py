@@ -31,6 +31,14 @@ def _numbers(value: Any) -> Any:
     return [_numbers(item) for item in value] if isinstance(value, list) else _number(value)
 
 
+def _stiffness(value: Any) -> Any:
+    if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+        return {key: _number(item) for key, item in value.items()}
+    if isinstance(value, dict):
+        raise ValueError("must be a number, or numbers by row or of a member, like {E: 2.1e11, A: 1.0e-4}")
+    return _number(value)
+
+
 def _pair(value: Any) -> Any:
     return _two(value) if isinstance(value, list) else _number(value)
 
@@ -283,6 +291,7 @@ class Arguments:
         vectors = _list_of(self.vector, "must be a list of pairs" if self.dim == 2 else "must be a list of vectors")
         checks: dict[str, tuple[Callable[[Any], Any], dict[str, Any]]] = {
             "number": (_number, number),
+            "stiffness": (_stiffness, {"type": ["number", "string", "object"]}),
             "numbers": (_numbers, {"anyOf": [number, listed]}),
             "vector": (self.vector, vector),
             "vectors": (vectors, {"type": "array", "items": vector}),

@@ -148,6 +148,13 @@ def loose(clearance: Any, contact: Any, **given: Any) -> bool:
     return clearance is not None
 
 
+def tight(stiffness: Any, **play: Any) -> None:
+    """A stiffness is that of a constraint, which a joint with play has none of."""
+    for key, value in play.items():
+        if stiffness is not None and value is not None:
+            raise ModelError(f"stiffness= does not go with {key}=: a joint with play holds nothing for good")
+
+
 def verb_of(element: Any) -> str:
     """The builder method of an element class: its name in words, joined by underscores."""
     return kind_of(element).replace(" ", "_")
@@ -160,6 +167,8 @@ def _as_given(key: str, value: Any) -> Any:
     """
     if isinstance(value, (list, tuple)):
         return [_as_given(key, item) for item in value]
+    if isinstance(value, dict):
+        return {name: _as_given(key, item) for name, item in value.items()}
     if isinstance(value, np.ndarray):
         return value.copy() if value.ndim else value.item()
     if not callable(value) or isinstance(value, (ca.SX, el.Field)):

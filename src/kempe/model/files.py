@@ -266,6 +266,11 @@ class _Builder:
                 raise ModelError(f"{error}; a name with a space in it stands in braces, {{rod length}} say") from None
             raise
 
+    def _stiffness(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self._number(item) for key, item in value.items()}
+        return self._number(value)
+
     def _vector(self, value: Any) -> Any:
         return tuple(self._number(item) for item in value)
 

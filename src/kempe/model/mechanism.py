@@ -7,7 +7,7 @@ from typing import Any
 from kempe import elements as el
 from kempe.calling import explained_methods
 from kempe.errors import ModelError
-from kempe.model.building import Builder, adds, adds_touching, adds_unnamed, either, loose, named, recorded
+from kempe.model.building import Builder, adds, adds_touching, adds_unnamed, either, loose, named, recorded, tight
 from kempe.model.model import Model
 
 
@@ -66,13 +66,22 @@ class MechanismModel(Builder):
         mass: Any = None,
         centre: Any = None,
         inertia: Any = None,
+        stiffness: Any = None,
     ) -> el.Bar:
         """A rigid bar between two points, as long as drawn unless ``length`` is given.
 
         With a ``mass`` it is uniform, unless ``centre`` (of mass, in the bar's axes) or ``inertia`` about it is given.
+        A ``stiffness``, a number or ``kp.Member(E=..., A=...)``, says how it shares a load with others; it stays rigid.
         """
         link = el.RigidLink(
-            name, (first, second), length=length, mass=mass, centre=centre, inertia=inertia, gravity=self._gravity
+            name,
+            (first, second),
+            length=length,
+            mass=mass,
+            centre=centre,
+            inertia=inertia,
+            gravity=self._gravity,
+            stiffness=stiffness,
         )
         return Model.add(self, link).carrier
 
@@ -86,6 +95,7 @@ class MechanismModel(Builder):
         mass: Any = None,
         centre: Any = None,
         inertia: Any = None,
+        stiffness: Any = None,
     ) -> el.Bar:
         """A rigid link through three or more points; ``places`` gives those after the second in the link's axes.
 
@@ -101,6 +111,7 @@ class MechanismModel(Builder):
             centre=centre,
             inertia=inertia,
             gravity=self._gravity,
+            stiffness=stiffness,
         )
         return Model.add(self, link).carrier
 
@@ -129,6 +140,7 @@ class MechanismModel(Builder):
         clearance: Any = None,
         contact: Any = None,
         bearing_radius: Any = None,
+        stiffness: Any = None,
     ) -> el.Revolute | el.LooseRevolute | el.ClearanceRevolute | el.LubricatedRevolute:
         """A pin: a point of i and a point of j coincide, or with ``backlash`` or ``clearance`` stay as near as that.
 
@@ -140,9 +152,12 @@ class MechanismModel(Builder):
         (``contact=kp.LankaraniNikravesh(...)``) and with a smooth law of friction; ``bearing_radius`` is needed for
         friction and for stiffnesses from materials. See :class:`kempe.elements.ClearanceRevolute`. With
         ``contact=kp.ShortBearing(...)`` or ``kp.LongBearing(...)`` a film of lubricant keeps them apart.
+
+        A ``stiffness`` says how a tight pin shares a load with others that hold the same; it stays rigid.
         """
         place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with named("revolute", name):
+            tight(stiffness, backlash=backlash, clearance=clearance)
             if loose(clearance, contact=contact, bearing_radius=bearing_radius):
                 either("clearance=", backlash=backlash, radius=radius, restitution=restitution, law=law)
                 pressing = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius}
@@ -153,7 +168,7 @@ class MechanismModel(Builder):
             bouncing = _bouncing(backlash, restitution=restitution, law=law)
             place["radius"] = radius
             if backlash is None:
-                return Model.add(self, el.Revolute(name, i, j, **place))
+                return Model.add(self, el.Revolute(name, i, j, **place, stiffness=stiffness))
             return Model.add(self, el.LooseRevolute(name, i, j, **place, backlash=backlash, **bouncing))
 
     @recorded
@@ -176,6 +191,7 @@ class MechanismModel(Builder):
         law: str | None = None,
         clearance: Any = None,
         contact: Any = None,
+        stiffness: Any = None,
     ) -> el.Translational | el.LooseTranslational:
         """A prismatic guide: j slides along an axis of i and does not turn in it, or with play in it hardly.
 
@@ -188,16 +204,20 @@ class MechanismModel(Builder):
         ``length`` and ``width``, touches with its four corners, each with an impact (plastic unless there is a
         ``restitution``, by ``law`` "newton" or "poisson"); see :class:`kempe.elements.LooseTranslational`. With
         ``clearance`` instead the corners press by a contact law, ``contact``, and rub by a smooth law of friction.
+
+        A ``stiffness`` says how a tight guide shares a load with others that hold the same; it stays rigid.
         """
         place: dict[str, Any] = {"axis": axis, "at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with named("translational", name):
+            tight(stiffness, backlash=backlash, clearance=clearance)
             if loose(clearance, contact):
                 either("clearance=", backlash=backlash, restitution=restitution, law=law)
                 size = {"length": length, "width": width, "clearance": clearance, "contact": contact}
                 return self._guided(el.clearance_guide(name, i, j, **place, **size), angle)
             bouncing = _bouncing(backlash, width=width, restitution=restitution, law=law)
             if backlash is None:
-                return Model.add(self, el.Translational(name, i, j, **place, angle=angle, length=length))
+                snug = {"angle": angle, "length": length, "stiffness": stiffness}
+                return Model.add(self, el.Translational(name, i, j, **place, **snug))
             return self._guided(
                 el.loose_guide(name, i, j, **place, length=length, backlash=backlash, **bouncing), angle
             )

@@ -285,7 +285,8 @@ class Model:
         foreign = [p.name for p in element.parts() if self.parts.get(p.name) is not p and p not in element.auxiliary]
         if foreign:
             raise ModelError(f"{what} uses '{foreign[0]}', which is not a part of '{self.name}'")
-        numbers = [*element.data(), *(s for part in element.auxiliary for s in part.start)]
+        numbers = [*element.data(), *element.stiffnesses.values()]
+        numbers += [s for part in element.auxiliary for s in part.start]
         self._own_parameters(numbers, what)
         if not element.parts():
             raise ModelError(f"{what} touches no moving part")

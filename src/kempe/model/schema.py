@@ -41,6 +41,7 @@ ROLES: dict[str, str] = {
     "friction": "friction",
     "contact": "contact",
     "normal": "load",
+    "stiffness": "stiffness",
     "element": "text",
     "arguments": "arguments",
 }
@@ -50,6 +51,7 @@ BOUNCING = ("point_line_contact", "circle_line_contact", "circle_contact", "stop
 OTHER_ROLES: dict[str, dict[str, str]] = {
     "force": {"force": "laws", "frame": "text"},
     "bushing": {"stiffness": "pair", "damping": "pair"},
+    **{verb: {"stiffness": "number"} for verb in ("spring", "torsion_spring", "bump_stop", "curve_contact")},
     "impulse": {"force": "vector", "torque": "number"},
     **{verb: {"law": "text"} for verb in BOUNCING},
 }
@@ -75,7 +77,7 @@ def role(verb: str, argument: str, dim: int = 2) -> str:
 
 
 #: Builder methods that a file can call, with the arguments they take there where these differ from the method's.
-_LINK = {"length": False, "mass": False, "centre": False, "inertia": False}
+_LINK = {"length": False, "mass": False, "centre": False, "inertia": False, "stiffness": False}
 SPECIAL: dict[str, dict[str, bool]] = {
     "bar": {"name": True, "first": True, "second": True, **_LINK},
     "plate": {"name": True, "points": True, "places": False, **_LINK},

@@ -8,7 +8,7 @@ from kempe import elements as el
 from kempe.calling import explained_methods
 from kempe.elements.spatial import SPACE
 from kempe.errors import ModelError
-from kempe.model.building import Builder, adds, adds_unnamed, either, loose, named, recorded
+from kempe.model.building import Builder, adds, adds_unnamed, either, loose, named, recorded, tight
 from kempe.model.model import Model
 
 
@@ -67,14 +67,23 @@ class SpatialModel(Builder):
         mass: Any = None,
         centre: Any = None,
         inertia: Any = None,
+        stiffness: Any = None,
     ) -> el.Bar:
         """A rigid bar between two points, as long as drawn unless ``length`` is given.
 
         With a ``mass`` it is uniform, unless ``centre`` (its distance from the first point) or ``inertia`` about it,
-        across the bar, is given. A bar has no inertia about its own axis.
+        across the bar, is given. A bar has no inertia about its own axis. A ``stiffness``, a number or
+        ``kp.Member(E=..., A=...)``, says how it shares a load with others; it stays rigid.
         """
         link = el.Rod(
-            name, (first, second), length=length, mass=mass, centre=centre, inertia=inertia, gravity=self._gravity
+            name,
+            (first, second),
+            length=length,
+            mass=mass,
+            centre=centre,
+            inertia=inertia,
+            gravity=self._gravity,
+            stiffness=stiffness,
         )
         return Model.add(self, link).carrier
 
@@ -119,6 +128,7 @@ class SpatialModel(Builder):
         clearance: Any = None,
         contact: Any = None,
         socket_radius: Any = None,
+        stiffness: Any = None,
     ) -> el.Spherical | el.SphericalClearance:
         """A ball and socket: a point of i and a point of j coincide, or with ``clearance`` stay as near as that.
 
@@ -128,11 +138,12 @@ class SpatialModel(Builder):
         """
         place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with named("spherical", name):
+            tight(stiffness, clearance=clearance)
             if loose(clearance, contact=contact, socket_radius=socket_radius):
                 either("clearance=", radius=radius)
                 play = {"clearance": clearance, "contact": contact, "socket_radius": socket_radius}
                 return Model.add(self, el.SphericalClearance(name, i, j, **place, **play))
-            return Model.add(self, el.Spherical(name, i, j, **place, radius=radius))
+            return Model.add(self, el.Spherical(name, i, j, **place, radius=radius, stiffness=stiffness))
 
     @recorded
     def cylindrical(
@@ -151,6 +162,7 @@ class SpatialModel(Builder):
         clearance: Any = None,
         contact: Any = None,
         bearing_radius: Any = None,
+        stiffness: Any = None,
     ) -> el.Cylindrical | el.CylindricalClearance:
         """A shaft in a sleeve: j turns about an axis of i and slides along it; with ``clearance`` it has play there.
 
@@ -160,11 +172,14 @@ class SpatialModel(Builder):
         """
         place: dict[str, Any] = {"axis": axis, "at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with named("cylindrical", name):
+            tight(stiffness, clearance=clearance)
             if loose(clearance, contact=contact, bearing_radius=bearing_radius):
                 either("clearance=", radius=radius)
                 play = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius, "length": length}
                 return self._journal(el.loose_journal(name, i, j, **place, **play))
-            return Model.add(self, el.Cylindrical(name, i, j, **place, radius=radius, length=length))
+            return Model.add(
+                self, el.Cylindrical(name, i, j, **place, radius=radius, length=length, stiffness=stiffness)
+            )
 
     def _journal(self, joint: el.CylindricalClearance) -> el.CylindricalClearance:
         """Add a journal with play and its two ends, all or none."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from kempe.elements import Marker, Point
 from kempe.errors import ModelError
+from kempe.results.open_reactions import OpenReactions
 from kempe.system.derived import derived_names, lengths, load_values, shaking_names
 from kempe.system.measures import frames, positions
 from kempe.system.replay import Replay
@@ -56,14 +57,16 @@ class Reaction:
 class Loads:
     """Derived histories of one result, by name; what was computed for an element is kept."""
 
-    def __init__(self, replay: Replay, known: Container[str]) -> None:
+    def __init__(self, replay: Replay, known: Container[str], stats: Mapping[str, Any] | None = None) -> None:
         self.replay, self.known = replay, known
+        self._open = OpenReactions(replay, stats or {})
         self.names = derived_names(replay.system, known)
         self._kept: dict[tuple[str, int], Any] = {}
 
     def history(self, name: str) -> np.ndarray:
         """One derived history."""
         kind, k, which = self.names[name]
+        self._open.warn(kind, k, which)
         if kind == "effort":
             return -self.replay.states.multipliers[:, self.replay.system.rows_of[k][which]]
         if kind == "power":  # of what moves the rows along: lambda . Phi_t
@@ -111,6 +114,7 @@ class Loads:
             marker = parts[_known(on, parts, f"{element.kind} '{name}' does not act on '{_name(on)}'")]
         if marker is None:
             raise ModelError(f"{element.kind} '{name}' acts on no body, point or bar")
+        self._open.warn("force", elements[name], "", marker.name)
         force, moment = wrench(self.replay, elements[name], marker.name)
         point = positions(system, [marker], self.replay.parameters, states.q)[:, 0]
         known = ("global", "body") if system.space.dim == 2 else ("global", "body", "joint")

@@ -10,12 +10,10 @@ from scipy.linalg import qr
 from kempe.errors import ConvergenceError
 from kempe.solvers.independent import make_basis
 from kempe.solvers.runge_kutta import Basis
+from kempe.system.dependence import RANK
 
 if TYPE_CHECKING:
     from kempe.simulation.machine import Machine
-
-#: A singular value below this fraction of the largest counts as zero.
-RANK = 1e-8
 
 
 def choose_basis(machine: Machine) -> Basis:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from kempe.errors import ModelError
 from kempe.simulation.equations import IMPLICIT, with_programs
 from kempe.simulation.task import Task
 from kempe.solvers import bdf as bd
@@ -185,6 +186,12 @@ class Independent(RungeKutta):
     def basis(self, machine: Machine) -> rk.Basis:
         from kempe.simulation.choosing import choose_basis
 
+        felt = machine.felt_and_shared()
+        if felt:
+            raise ModelError(
+                f"method 'independent' leaves redundant constraints without a load, and '{felt[0]}' feels one that "
+                "they share: use another method ('projection', 'radau')"
+            )
         return choose_basis(machine)
 
     def resumes(self, machine: Machine, code: int) -> bool:

@@ -6,20 +6,20 @@ for many designs after each other, so that one run and a run among many are the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
 
+from kempe.calling import suggestion
 from kempe.errors import ConvergenceError, ModelError
 from kempe.simulation.assembling import Pose, assembled, pose_array, pose_of, whole_turns
-from kempe.simulation.choosing import RANK
 from kempe.simulation.equations import equations
 from kempe.simulation.explaining import explain
 from kempe.simulation.integrators import INTEGRATORS, Integrator, connect_switching
-from kempe.simulation.posing import Posed, checked_inputs, draw, new_sketch
+from kempe.simulation.posing import Posed, checked_inputs
 from kempe.simulation.task import Task
 from kempe.simulation.velocities import rates
 from kempe.simulation.wording import unfollowed
@@ -31,6 +31,9 @@ from kempe.solvers.frames import put_back
 from kempe.solvers.impact import NEAR, touch_values
 from kempe.solvers.tape import Tape, new_tape
 from kempe.system import System
+from kempe.system.dependence import NOTHING, RANK, combinations, idle_multipliers
+from kempe.system.sharing import ELASTIC, Sharing, sharing
+from kempe.system.sizes import draw, new_sketch
 
 #: So many events are kept in compiled memory before they are handed over.
 EVENTS = 256
@@ -72,6 +75,18 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
+def _penalties(system: System, given: Any) -> dict[int, float]:
+    """Penalties by row, where they were given by the names of rows or joints."""
+    found: dict[int, float] = {}
+    for name, value in given.items() if isinstance(given, Mapping) else ():
+        rows = [k for k, row in enumerate(system.rows) if name in (row.label, row.element.name)]
+        if not rows:
+            known = [name for row in system.rows for name in (row.label, row.element.name)]
+            raise ModelError(f"penalty: there is no constraint '{name}'{suggestion(name, known)}")
+        found |= {k: float(value) for k in rows}
+    return found
+
+
 class Machine:
     """Equations, work space, course and integrator of a task on a system."""
 
@@ -90,7 +105,12 @@ class Machine:
         self.start = st.new_start(self.eq)
         self._at_first = self.eq, self.wk, self.course
         self._numbers = self.course.snapshot()
+        #: Rows that others imply, and how such rows share a load.
         self.redundant: list[int] = []
+        self.sharing: Sharing | None = None
+        self._involved: np.ndarray | None = None
+        #: Penalties that were given by row.
+        self.penalties = _penalties(system, task.options.get("penalty"))
         self.held_at_first = np.zeros(0)
         #: Coordinates, rates and inputs where it last stood before a motion began.
         self.stood = np.zeros(0), np.zeros(0), np.zeros(0)
@@ -119,12 +139,13 @@ class Machine:
         connect_switching(self.course)
         self.course.memory_at = co.remember(self.course.now)  # (not looked at before there is an integrator)
         self.check_tables()
+        with self._let_loose():  # before loads are asked for: redundant constraints share them in a way of their own
+            self._weigh_pivots()
         code = begin(self.eq, self.wk, self.course)
         if code not in (co.REACHED, co.EVENTS_FULL):
             raise ConvergenceError(explain(self, code))
         self.first_modes = self.modes()
         with self._let_loose():
-            self._weigh_pivots()
             self._check_branch()
         self.integrator.begin(self)
 
@@ -167,7 +188,7 @@ class Machine:
         self.eq.share[:] = 1.0
         self.course.passage.sound[:] = 0.0
         self.course.now.al[:] = 0.0
-        self.redundant = []
+        self.redundant, self.sharing, self._involved = [], None, None
 
     def _assemble(self) -> None:
         """Close all joints, in the pose nearest to the sketch: in compiled code, else by every means there is."""
@@ -295,7 +316,17 @@ class Machine:
     def inverse_penalty(self) -> np.ndarray:
         """The compliance that the penalty of each constraint row means."""
         penalty = self.task.options["penalty"]
-        return self.eq.flexible / PENALTY if penalty is None else np.full(self.eq.m, 1.0 / penalty)
+        if self.penalties:
+            found = self.eq.flexible / PENALTY
+            found[list(self.penalties)] = 1.0 / np.array(list(self.penalties.values()))
+            return found
+        if penalty is None:
+            return self._shared_compliance(1.0 / PENALTY)
+        found = np.full(self.eq.m, 1.0 / penalty)
+        if self.sharing is not None and self.sharing.kind == ELASTIC:  # it is the penalty of the stiffest row
+            weight = self.sharing.weight
+            found[weight > 0.0] *= weight[weight > 0.0] / weight[weight > 0.0].min()
+        return found
 
     @contextmanager
     def _let_loose(self) -> Iterator[None]:
@@ -323,30 +354,66 @@ class Machine:
                 "give these parts mass and inertia, or hold them with a joint"
             )
         weak = np.flatnonzero((pivot[n:] < st.ODD_ROW * eq.flexible) & self.system.in_force(self.wk.x))
-        self.redundant = self._dependent(weak)
         if len(weak):
-            self.course.redundant = 1
-            eq.step_compliance[:] = REDUNDANT_SHIFT * eq.flexible
-            if "iterations" not in self.task.options:  # methods that have it have penalties of their own
-                eq.compliance[:] = eq.step_compliance
-                self.course.refinements = REDUNDANT_SWEEPS
-            self.shift_rows()
+            self._share(weak)
 
-    def _dependent(self, weak: np.ndarray) -> list[int]:
-        """Of rows with weak pivots those that others imply; any other is all that holds a part without inertia."""
-        if not len(weak) or self.eq.n > DENSE:
-            return [int(k) for k in weak]
-        J = self.scaled_jacobian()
-        limit = RANK * np.abs(J).max()
-        strong = np.setdiff1d(np.flatnonzero(self.system.in_force(self.wk.x)), weak)
-        left = J[weak]
-        if len(strong):
-            Q, R, _ = qr(J[strong].T, pivoting=True, mode="economic")
-            Q = Q[:, np.abs(np.diag(R)) > limit]
-            left = left - (left @ Q) @ Q.T
-        R, order = qr(left.T, pivoting=True, mode="r")
-        sound = int((np.abs(np.diag(R)) > limit).sum())
-        return sorted(int(k) for k in weak[order[sound:]])
+    def _share(self, weak: np.ndarray) -> None:
+        """Where pivots of rows are weak: shifts that resolve what does nothing, and decide how loads are shared."""
+        eq, idle = self.eq, self._idle()
+        self.redundant = [int(k) for k in weak] if idle is None else self._blamed(idle)
+        if self.redundant:
+            units = eq.row_scale[:, None]
+            self.sharing = self._sharing()
+            self._involved = None if idle is None else np.where(np.abs(idle) > NOTHING, idle, 0.0) / units
+        self.course.redundant = 1
+        eq.step_compliance[:] = self._shared_compliance(REDUNDANT_SHIFT)
+        if "iterations" in self.task.options:  # methods that have it have penalties of their own
+            eq.compliance[:] = self.inverse_penalty()
+        else:
+            eq.compliance[:] = eq.step_compliance
+            self.course.refinements = REDUNDANT_SWEEPS
+        self.shift_rows()
+
+    def _sharing(self) -> Sharing:
+        """How constraints that hold the same thing share it."""
+        now, sizes = self.course.now, (self.sketch.size, self.eq.row_scale)
+        return sharing(self.system, self.parameters, (now.q, now.t), sizes, self.task.reactions, self.penalties)
+
+    def _shared_compliance(self, share: float) -> np.ndarray:
+        """Compliances near a share of the flexibilities, in proportion to how loads are shared."""
+        if self.sharing is None:
+            return share * self.eq.flexible
+        return self.sharing.compliance(self.eq.flexible, self._involved, share)
+
+    def _idle(self) -> np.ndarray | None:
+        """The multipliers of joints that exert nothing here, a column each; None where there are too many to look."""
+        eq, system = self.eq, self.system
+        if eq.n > DENSE:
+            return None
+        on = system.in_force(self.wk.x)
+        on[[k for k in (*eq.touches.normal, *eq.touches.stick) if k >= 0]] = False
+        idle = np.zeros((eq.m, 0))
+        if on.any():
+            found = idle_multipliers(self.scaled_jacobian()[on], np.ones(eq.n), np.ones(int(on.sum())))
+            idle = np.zeros((eq.m, found.shape[1]))
+            idle[on] = found
+        return idle
+
+    def _blamed(self, idle: np.ndarray) -> list[int]:
+        """The rows that others imply."""
+        return [one.row for one in combinations(idle, self.system.blame_order)]
+
+    def shared_rows(self) -> np.ndarray:
+        """Which rows share loads with others, as far as anybody knows."""
+        if not self.redundant or self._involved is None:
+            return np.full(self.eq.m, bool(self.redundant))
+        return np.asarray(np.abs(self._involved).max(axis=1) > 0.0)
+
+    def felt_and_shared(self) -> list[str]:
+        """The elements whose forces depend on loads that redundant constraints share."""
+        involved, system = self.shared_rows(), self.system
+        loaded = [(k, e.name) for k, e in enumerate(system.elements) if system.families[k].loaded]
+        return [name for k, name in loaded if involved[system.lam_of[k]].any()]
 
     def scaled_jacobian(self) -> np.ndarray:
         """Phi_q at the present position, in sizes."""
@@ -354,18 +421,13 @@ class Machine:
         return self.system.linear(self.wk.x.copy(), now.q, now.t)[1] * self.eq.scale / self.eq.row_scale[:, None]
 
     def always_redundant(self) -> tuple[list[str], list[str]]:
-        """The rows that depend on others at the start: those that still do, and those that did so only there."""
-        if not self.redundant:
-            return [], []
-        eq, plan = self.eq, self.eq.plan
-        pivot = np.full(len(plan.order), np.inf)
-        if mo.evaluate(eq, self.course.beside, self.course.now):
-            pivot[plan.order] = 1.0 / np.abs(self.course.beside.lu[plan.diagonal])
-        labels = [self.system.rows[k].label for k in self.redundant]
-        # (the shift is larger now than when they were found)
-        still = [pivot[eq.n + k] < 10.0 * REDUNDANT_SHIFT * eq.flexible[k] for k in self.redundant]
-        pairs = list(zip(labels, still, strict=True))
-        return [name for name, yes in pairs if yes], [name for name, yes in pairs if not yes]
+        """The rows that depend on others: those that still do, and those that did so only at the start."""
+        idle = self._idle() if self.redundant else None
+        still = self.redundant if idle is None else self._blamed(idle)
+        if len(still) >= len(self.redundant):  # (here may be the singular position)
+            still = self.redundant
+        labels = [row.label for row in self.system.rows]
+        return [labels[k] for k in still], [labels[k] for k in self.redundant if k not in still]
 
     def _check_branch(self) -> None:
         """Refuse velocities that no motion through a singular start has: no acceleration would meet the constraints."""

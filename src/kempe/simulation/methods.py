@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,11 +131,24 @@ def _number(low: float, high: float = np.inf, *, above: bool = False) -> Callabl
     return checked
 
 
+def _penalty(value: Any) -> Any:
+    """One number, or numbers by row or joint."""
+    if value is None:
+        return None
+    above = _number(0.0, above=True)
+    if not isinstance(value, Mapping):
+        return above(value)
+    try:
+        return {str(name): above(one) for name, one in value.items()}
+    except ModelError as error:
+        raise ModelError(f"by row or joint {error}") from None
+
+
 #: What each option may be.
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "project": _flag,
     "iterations": _count,
-    "penalty": lambda value: None if value is None else _number(0.0, above=True)(value),
+    "penalty": _penalty,
     "omega": _number(0.0),
     "damping": _number(0.0),
     "radius": _number(0.0, 1.0),

@@ -18,6 +18,7 @@ from kempe.simulation.explaining import explain, worst_row
 from kempe.simulation.jumps import CRAWLING, jumping, jumps_met
 from kempe.simulation.machine import InitialConditions, Machine
 from kempe.solvers import course as co
+from kempe.system.sharing import ELASTIC, SMALLEST
 
 #: Compiled code looks up (for Ctrl-C, progress and checkpoints) about this often, in seconds; at first after so many
 #: steps. Checkpoints are written about so often.
@@ -233,9 +234,14 @@ def result(
     always, at_first = machine.always_redundant()
     if always:
         stats["redundant constraints"] = always
+        stats["reactions"] = SMALLEST if machine.sharing is None else machine.sharing.kind
+        if machine.penalties:
+            stats["penalties"] = {labels[k]: value for k, value in machine.penalties.items()}
         listed = ", ".join(f"'{label}'" for label in always[:6])
         more = f" and {len(always) - 6} more" if len(always) > 6 else ""
-        message += f"; redundant: {listed}{more} (the motion is the same without, their reactions are not unique)"
+        elastic = stats["reactions"] == ELASTIC
+        shared = "shared by the stiffnesses of joints" if elastic else "not unique, those of minimum norm are given"
+        message += f"; redundant: {listed}{more} (the motion is the same without; reactions are {shared})"
     if at_first:
         listed = ", ".join(f"'{label}'" for label in at_first[:6])
         message += f"; the start was a singular position, in which {listed} depended on others"

@@ -13,6 +13,7 @@ from kempe.errors import ModelError
 from kempe.simulation.assembling import Pose
 from kempe.simulation.methods import Method, method_named
 from kempe.simulation.times import time_grid
+from kempe.system.sharing import reactions_named
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Task:
     audit: bool
     start: Pose | None = None
     velocities: dict[str, float] = field(default_factory=dict)
+    #: How joints share a load that rigid-body mechanics leaves open: "elastic", "minimum norm", or as there is.
+    reactions: str | None = None
     #: Where steps have to end, for a run that is written on tape.
     stops: tuple[float, ...] | None = None
     #: How it was called, but for times and start: a checkpoint keeps this.
@@ -55,6 +58,7 @@ def new_task(
     start: Pose | None = None,
     velocities: Mapping[str, float] | None = None,
     audit: bool = True,
+    reactions: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Task:
     """A task from what a user gave; raises ModelError where it makes no sense."""
@@ -64,7 +68,7 @@ def new_task(
         raise ModelError(f"velocities are given by name, as a mapping, not {shown(velocities)}")
     if not isinstance(audit, (bool, np.bool_)):
         raise ModelError(f"audit must be True or False, not {shown(audit)}")
-    given = {"method": method, "audit": bool(audit)}
+    given: dict[str, Any] = {"method": method, "audit": bool(audit), "reactions": reactions}
     given |= {"tolerance": tolerance, "step": step, "max_step": max_step}
     grid = time_grid(times, steps)
     chosen, checked = method_named(method, dict(options or {}))
@@ -78,6 +82,7 @@ def new_task(
         step=0.0 if step is None else step_within(step, "step", grid),
         max_step=float(grid[-1] - grid[0]) if max_step is None else step_within(max_step, "max_step", grid),
         audit=audit,
+        reactions=reactions_named(reactions),
         start=start,
         velocities={name: plain_number(value, f"velocity '{name}'") for name, value in wanted.items()},
         arguments={**given, "options": dict(options or {})},

@@ -73,6 +73,12 @@ class Symbols:
         """Where a symbol is in X; None for a stranger."""
         return self._places.get(symbol.element_hash())
 
+    def rows_in(self, expressions: Sequence[ca.SX]) -> list[int]:
+        """The constraint rows whose multipliers expressions depend on."""
+        places = {self.place(symbol) for e in expressions for symbol in ca.symvar(e)}
+        first, end = self.first["lam"], self.first["t"]
+        return sorted(place - first for place in places if place is not None and first <= place < end)
+
 
 class _Instant(Source):
     """The coordinates of an instant, numbers as expressions of the parameters."""

@@ -98,6 +98,8 @@ class System:
         ]
         self.m = len(self.rows)
         self.drives = np.array([row.drives for row in self.rows], dtype=bool)
+        #: The rows that keep a part rigid, which are no joints.
+        self.keeps_rigid = np.array([row.element.keeps_rigid for row in self.rows], dtype=bool)
         #: The one table of addresses: room for every variant of every family, and for a factorisation.
         self.kernels = Kernels(VARIANTS * len(set(self.families)) + 8)
         self._place_inputs()
@@ -250,13 +252,41 @@ class System:
         symbols = [ca.SX(p) for p in self.parameters]
         everything = ca.vertcat(ca.SX(0, 1), *symbols)
         self.numbers_of_parameters = Staged([everything], [_stack(moving)])
+        self._place_stiffnesses(everything)
         margins, shown = [limit.margin for limit in self.limits], [limit.shown for limit in self.limits]
         self.limits_of_parameters = Staged([everything], [_stack(margins), _stack(shown)])
+
+    def _place_stiffnesses(self, parameters: ca.SX) -> None:
+        """How stiff rows are, as one function of the parameters."""
+        stiff = {
+            self.rows_of[k][e.rows.index(row)]: s
+            for k, e in enumerate(self.elements)
+            for row, s in e.stiffnesses.items()
+        }
+        self._stiff_rows = np.array(list(stiff), dtype=_INT)
+        self._stiffness_of_parameters = Staged([parameters], [_stack(list(stiff.values()))])
+
+    def stiffnesses(self, parameters: np.ndarray) -> np.ndarray:
+        """Per row its stiffness, infinite where it is rigid."""
+        found = np.full(self.m, np.inf)
+        found[self._stiff_rows] = self._stiffness_of_parameters(parameters)[0].ravel()
+        wrong = [k for k in self._stiff_rows if not 0.0 < found[k] < np.inf]
+        if wrong:
+            raise ModelError(
+                [f"the stiffness of '{self.rows[k].label}' must be above zero, not {found[k]:.6g}" for k in wrong]
+            )
+        return found
+
+    @cached_property
+    def blame_order(self) -> np.ndarray:
+        """The rows, those last that are the first to be called redundant: drivers, then the latest joints."""
+        return np.lexsort((np.arange(self.m), self.drives, ~self.keeps_rigid))
 
     @cached_property
     def digest(self) -> str:
         """What the model says, in few letters: its names, its equations and its data, but for values of parameters."""
         functions = [self.numbers_of_parameters.said, self.limits_of_parameters.said]
+        functions.append(self._stiffness_of_parameters.said)
         said = [self.names, [p.label for p in self.parameters], [row.label for row in self.rows], functions]
         said += [(e.name, mathematics(f)) for e, f in zip(self.elements, self.families, strict=True)]
         numbers = [self.template, self._start, self.natural_scale, *self.q_of, *self.lam_of, self.conditions]

@@ -66,6 +66,8 @@ class VirtualFamily(Family):
         super().__init__(element, source)
         #: Per carrier: the components of the force, then those of the moment.
         self.wrenches = -self.balance[own:]
+        #: What a multiplier of one exerts: a column per row, as wrenches.
+        self.pulls = -self.Phi_q[:, own:].T
 
 
 def touched(element: Element) -> dict[str, Marker]:
@@ -120,6 +122,19 @@ def wrench(replay: Replay, k: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     space = touched(element)[name].carrier.space
     at = space.moves * list(touched(element)).index(name)
     return values[:, at : at + space.dim], values[:, at + space.dim : at + space.moves]
+
+
+def acts_on_carriers(element: Element) -> bool:
+    """Whether what an element exerts is known as forces and moments on bodies, points and bars."""
+    return not isinstance(element, UserElement) and bool(touched(element))
+
+
+def pulls(replay: Replay, k: int) -> np.ndarray:
+    """What a multiplier of one exerts, per row of element k: (times, carriers, force and moment, rows), world axes."""
+    family, tables = virtual(replay.system, k)
+    values = replay.evaluate(k, family, "pulls", ca.vec(family.pulls), tables)
+    carriers = len(touched(replay.system.elements[k]))
+    return np.moveaxis(values.reshape(len(values), family.n_rows, carriers, -1), 1, 3)
 
 
 def virtual(system: System, k: int) -> tuple[VirtualFamily, list[Table]]:

@@ -10,6 +10,7 @@ from kempe.validation import (
     coulomb_double_pendulum,
     dads_slider_crank,
     hybrid_contact,
+    redundant_plate,
     singular_configurations,
     singular_position_accelerations,
     singular_position_simulation,
@@ -26,6 +27,7 @@ CASES: dict[str, Case] = {
         dads_slider_crank,
         clearance_slider_crank,
         hybrid_contact,
+        redundant_plate,
     )
 }
 

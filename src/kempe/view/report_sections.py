@@ -10,6 +10,7 @@ import numpy as np
 
 from kempe.analysis.mobility import mobility
 from kempe.analysis.modes import Modes
+from kempe.analysis.redundancy import redundancy
 from kempe.elements import Carrier, Element, Marker, Part
 from kempe.elements.base import Field, Group, Scalar
 from kempe.errors import KempeError
@@ -91,7 +92,10 @@ def freedom(model: Model, result: Result) -> str:
         "Gruebler count": info.gruebler,
         "redundant": sum(d.permanent for d in info.redundant),
     }
-    return section("Mobility", tiles(facts) + f'<p class="said soft">{escape(str(info))}</p>')
+    words = [str(info)]
+    if facts["redundant"] and "reactions" in result.stats:
+        words.append(str(redundancy(model, time=time, parameters=result.provenance.get("parameters"))))
+    return section("Mobility", tiles(facts) + "".join(f'<p class="said soft">{escape(said)}</p>' for said in words))
 
 
 def events(result: Result) -> str:
