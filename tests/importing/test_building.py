@@ -286,3 +286,17 @@ def test_a_point_mass_is_carried():
 def test_a_tree_may_be_built_with_any_class():
     m = build(read_mjcf(FOUR_BAR_MJCF), kp.Mechanism, gravity=(0, 0, 0))
     assert isinstance(m, kp.SpatialMechanism) and tuple(m.gravity) == (0, 0, 0)
+
+
+def test_the_command_writes_a_model_file_and_says_what_it_leaves_out(tmp_path):
+    from typer.testing import CliRunner
+
+    from kempe.cli import app
+
+    robot = tmp_path / "arm.urdf"
+    robot.write_text(ARM_URDF)
+    done = CliRunner().invoke(app, ["import", str(robot), "--free-base"])
+    assert done.exit_code == 0 and "limits of joints" in done.output
+    assert kp.load(tmp_path / "arm.kempe.yaml").mobility().dof == 9
+    wrong = CliRunner().invoke(app, ["import", str(tmp_path / "nothing.xml")])
+    assert wrong.exit_code == 2 and "No such file" in wrong.output

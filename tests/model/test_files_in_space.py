@@ -12,6 +12,7 @@ import pytest
 import kempe as kp
 from kempe.model.files import read_text
 from kempe.model.schema import json_schema, verbs
+from kempe.running import run_file
 
 ROUND = (0.1, 0.12, 0.15)
 
@@ -193,3 +194,13 @@ def test_the_schema_has_both():
     at = schema["$defs"]["body_in_space"]["properties"]["at"]
     assert at["anyOf"][0]["minItems"] == 3 if "anyOf" in at else at["minItems"] == 3
     json.dumps(schema)
+
+
+def test_the_example_of_the_documentation_runs(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8")
+    start = page.index("    kempe: 1\n    name: gyroscope")
+    block = page[start : page.index("\nA rotation is", start)]
+    path = _file(tmp_path, "\n".join(line[4:] for line in block.splitlines()))
+    run = run_file(path, tmp_path / "out", progress=False)[0]
+    spin = run.result["top.omega.3"]
+    np.testing.assert_allclose(spin, 100.0, rtol=1e-6)  # no torque acts about the axis of the top
