@@ -16,6 +16,7 @@ RUN = (
     "tutorial.md",
     "extending.md",
     "index.md",
+    "importing.md",
     "nonsmooth.md",
     "clearance.md",
     "response.md",
