@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kempe.elements import Body, Carrier, ClearanceRevolute, Force, LubricatedRevolute, Marker, Part, Point
+from kempe.elements import Body, Carrier, ClearanceRevolute, Force, LubricatedRevolute, Marker, Part, Point, SpatialBody
 from kempe.elements.numbers import evaluate
 from kempe.elements.sources import DrawnSource
-from kempe.model import MechanismModel
+from kempe.model.building import Builder
 from kempe.system import System
 
 #: A part so many times farther away than the mechanism is large is drawn in another unit.
@@ -26,7 +26,7 @@ Doubt = tuple[str, str]
 def doubts(system: System) -> list[Doubt]:
     """All of them."""
     found = [*_degrees(system), *_far_away(system), *_beside(system), *_outside(system)]
-    if isinstance(system.model, MechanismModel):
+    if isinstance(system.model, Builder):
         found += [*_weightless(system, system.model), *_slack(system.model)]
     return found
 
@@ -42,16 +42,17 @@ def _degrees(system: System) -> Iterator[Doubt]:
             )
 
 
-def _weightless(system: System, model: MechanismModel) -> Iterator[Doubt]:
+def _weightless(system: System, model: Builder) -> Iterator[Doubt]:
+    down = "(0, -9.81)" if model.space.dim == 2 else "(0, 0, -9.81)"
     heavy = any(element.has_inertia for element in system.elements)
     if heavy and not np.any(evaluate(model.gravity)):
         yield (
             model.name,
-            f"'{model.name}' has masses and no gravity; if they have weight: gravity=(0, -9.81), in your units",
+            f"'{model.name}' has masses and no gravity; if they have weight: gravity={down}, in your units",
         )
 
 
-def _slack(model: MechanismModel) -> Iterator[Doubt]:
+def _slack(model: Builder) -> Iterator[Doubt]:
     """Springs that were given a stiffness of zero."""
     for verb, given in model.recipe:
         stiffness = np.atleast_1d(np.array(given.get("stiffness", 1.0), dtype=object)).ravel().tolist()
@@ -70,8 +71,8 @@ def _far_away(system: System) -> Iterator[Doubt]:
         return
     size = float(np.median(arms))
     for name, place in places.items():
-        others = [np.zeros(2), *(other for key, other in places.items() if key != name)]
-        distance = min(float(np.hypot(*(place - other))) for other in others)
+        others = [np.zeros(len(place)), *(other for key, other in places.items() if key != name)]
+        distance = min(float(np.linalg.norm(place - other)) for other in others)
         if distance > FAR * size:
             yield (
                 name,
@@ -114,8 +115,8 @@ def _outside(system: System) -> Iterator[Doubt]:
 
 def _place(part: Part) -> list[float] | None:
     """Where a part is drawn."""
-    if isinstance(part, Body):
-        return [float(c) for c in evaluate(part.start)[:2]]
+    if isinstance(part, (Body, SpatialBody)):
+        return [float(c) for c in evaluate(part.start)[: part.space.dim]]
     return [float(c) for c in evaluate(part.location)] if isinstance(part, Point) else None
 
 
@@ -126,4 +127,4 @@ def _markers(element: object) -> list[Marker]:
 
 def _arm(marker: Marker) -> float:
     """How far a marker is from the origin of its part."""
-    return float(np.hypot(*evaluate(marker.point)))
+    return float(np.linalg.norm(evaluate(marker.point)))

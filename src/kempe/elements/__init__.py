@@ -90,7 +90,7 @@ from kempe.elements.pressing_contacts import (
     PressingCircleLineContact,
     PressingPointLineContact,
 )
-from kempe.elements.quantities import Quantity, angle, distance
+from kempe.elements.quantities import Quantity, angle, displacement, distance
 from kempe.elements.restitution import loss_of, restitution_of
 from kempe.elements.rotations import Rotation
 from kempe.elements.rubbing import Friction
@@ -98,7 +98,6 @@ from kempe.elements.solids import RigidSolid, Rod, Solid, Vector
 from kempe.elements.sources import KernelSource
 from kempe.elements.spatial_forces import SpatialBushing, SpatialTorque, SpatialTorsionSpring
 from kempe.elements.spatial_joints import (
-    Cylindrical,
     Planar,
     PointOnLine,
     PointOnPlane,
@@ -108,8 +107,15 @@ from kempe.elements.spatial_joints import (
     SpatialJoint,
     SpatialRevolute,
     SpatialWeld,
-    Spherical,
     Universal,
+)
+from kempe.elements.spatial_rubbing import (
+    Cylindrical,
+    CylindricalClearance,
+    Rim,
+    Spherical,
+    SphericalClearance,
+    loose_journal,
 )
 from kempe.elements.stiffness import Member, rod
 from kempe.elements.stops import BumpStop
@@ -142,6 +148,7 @@ __all__ = [
     "Curve",
     "CurveContact",
     "Cylindrical",
+    "CylindricalClearance",
     "Driver",
     "ElasticFoundation",
     "Element",
@@ -199,6 +206,7 @@ __all__ = [
     "RigidBody",
     "RigidLink",
     "RigidSolid",
+    "Rim",
     "Rod",
     "RooneyDeravi",
     "Rotation",
@@ -214,6 +222,7 @@ __all__ = [
     "SpatialTorsionSpring",
     "SpatialWeld",
     "Spherical",
+    "SphericalClearance",
     "Spring",
     "SpringDamper",
     "Stop",
@@ -242,12 +251,14 @@ __all__ = [
     "curve",
     "curve_through",
     "cycloidal",
+    "displacement",
     "distance",
     "evaluate",
     "harmonic",
     "harmonic_rise",
     "hertz_stiffness",
     "loose_guide",
+    "loose_journal",
     "loss_of",
     "number",
     "parameters_in",

@@ -47,6 +47,9 @@ class SpatialBody(Part, Carrier):
         #: Meshes to show in pictures.
         self.looks: tuple[Any, ...] = ()
 
+    def told(self) -> str:
+        return f"body '{self.name}'"
+
     x = property(lambda self: Component(self, 0), doc="The x coordinate as a quantity.")
     y = property(lambda self: Component(self, 1), doc="The y coordinate as a quantity.")
     z = property(lambda self: Component(self, 2), doc="The z coordinate as a quantity.")

@@ -87,7 +87,9 @@ class PlacedInPlane(Placed):
         return ca.atan2(cross(aim, other.u), ca.dot(aim, other.u))
 
     def turned_by(self, x: Any, torque: Any) -> Any:
-        return x.push(PLANE.ground("ground").angle_to(self), torque)
+        if self.turned is not None:
+            return x.push(self.turned, torque)
+        return x.push(ca.atan2(self.u[1], self.u[0]), torque)
 
 
 class Plane(Geometry):

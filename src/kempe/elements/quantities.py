@@ -162,7 +162,9 @@ def choices_of(value: Any) -> list[str]:
         return [f"{value.name}.{channel[0]}" for channel in value.channels]
     kinds = (Component, Quantity)
     found = [
-        key for key in ("x", "y", "angle", "displacement", "distance") if isinstance(getattr(value, key, None), kinds)
+        key
+        for key in ("x", "y", "z", "angle", "displacement", "distance")
+        if isinstance(getattr(value, key, None), kinds)
     ]
     return [f"{value.name}.{key}" for key in found]
 
@@ -184,6 +186,19 @@ def distance(i: Any, j: Any) -> Distance:
 
 
 @explained
+def displacement(i: Any, j: Any) -> Displacement:
+    """How far the second part, or marker, is along the axis of the first, which is its third axis in space.
+
+    ``kp.displacement(m.ground.on((0, 0, 0)), ball)`` is the height of a ball over the ground.
+    """
+    along = as_marker(i, "the first part of a displacement"), as_marker(j, "the second part of a displacement")
+    return (AxialDisplacement if along[0].carrier.space.dim == 3 else Displacement)(*along)
+
+
+@explained
 def angle(i: Any, j: Any) -> Angle:
-    """The angle of the second part as seen from the first: ``kp.angle(crank, rod)``."""
+    """The angle of the second part as seen from the first: ``kp.angle(crank, rod)``.
+
+    In space it is that of the second marker's first axis about the third of the first one, between -pi and pi.
+    """
     return Angle(as_marker(i, "the first part of an angle"), as_marker(j, "the second part of an angle"))

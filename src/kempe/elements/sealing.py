@@ -39,7 +39,7 @@ class Absent(NoAttribute):
                 f"{what} has no '{self.wanted}': rates are asked of a result, by name; to prescribe one, drive the "
                 "coordinate by a law such as kp.constant_speed(2.0); to watch one, m.event(..., rate=True)"
             )
-        quantities = [n for n in ("x", "y", "angle", "displacement", "distance") if n in known]
+        quantities = [n for n in ("x", "y", "z", "angle", "displacement", "distance") if n in known]
         has = f"; it has {', '.join(quantities)}" if quantities else ""
         return f"{what} has no '{self.wanted}'{suggestion(self.wanted, known) or has}"
 

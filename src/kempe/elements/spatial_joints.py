@@ -7,7 +7,9 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Element
+from kempe.elements.base import Element, Positive
+from kempe.elements.friction import as_friction
+from kempe.elements.geometry import length_of
 from kempe.elements.joints import where
 from kempe.elements.numbers import evaluate, number, shown
 from kempe.elements.parts import Carrier, Coordinate, Marker
@@ -15,6 +17,7 @@ from kempe.elements.quantities import Angle, AxialDisplacement, drawn_value
 from kempe.elements.rotations import frame_along, unit
 from kempe.elements.sources import DrawnSource
 from kempe.elements.spatial import SPACE
+from kempe.elements.touching import Touching
 from kempe.errors import ModelError
 
 
@@ -126,7 +129,7 @@ class SpatialJoint(Element):
         return {row: "length" if row in _LENGTHS else "angle" for row in self.rows}
 
 
-class _Turning(SpatialJoint):
+class Turning(SpatialJoint):
     """A joint about an axis: with an angle."""
 
     @property
@@ -145,7 +148,7 @@ class _Turning(SpatialJoint):
         return {**super().output_kinds(), "angle": "angle", "rate": "angular velocity"}
 
 
-class _Sliding(SpatialJoint):
+class Sliding(SpatialJoint):
     """A joint along an axis: with a displacement."""
 
     @property
@@ -161,55 +164,19 @@ class _Sliding(SpatialJoint):
         return {**super().output_kinds(), "displacement": "length", "speed": "velocity"}
 
 
-class Spherical(SpatialJoint):
-    """A ball and socket: a point of i and a point of j coincide."""
-
-    rows = TOGETHER
-
-    def __init__(
-        self, name: str, i: Any, j: Any, *, at: Any = None, on_i: Any = None, on_j: Any = None, stiffness: Any = None
-    ) -> None:
-        mi, mj = fasten(f"spherical joint '{name}'", i, j, at, on_i, on_j, turned=False)
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
-
-    def phi(self, x: Any) -> list[Any]:
-        return together(x)
-
-
-class SpatialRevolute(_Turning):
+class SpatialRevolute(Touching, Turning):
     """A hinge: a point and an axis of i and of j coincide.
 
     ``axis`` is a world direction in the drawn pose, ``at`` a world point of it; or the sides are markers, whose third
     axis is the hinge's.
+
+    With ``friction``, a coefficient or a law, a torque mu R F resists turning: R is the pin's ``radius`` and F the
+    force it bears. With a ``length`` it bears that force and its bending moment on two bearings, half of the length to
+    either side, and both rub.
     """
 
     called = "revolute"
-
-    rows = (*TOGETHER, *TILTED)
-
-    def __init__(
-        self,
-        name: str,
-        i: Any,
-        j: Any,
-        *,
-        axis: Any = None,
-        at: Any = None,
-        on_i: Any = None,
-        on_j: Any = None,
-        stiffness: Any = None,
-    ) -> None:
-        mi, mj = fasten(f"revolute joint '{name}'", i, j, at, on_i, on_j, axis)
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
-
-    def phi(self, x: Any) -> list[Any]:
-        return [*together(x), *tilted(x)]
-
-
-class Cylindrical(_Turning, _Sliding):
-    """A shaft in a sleeve: an axis of j is one of i; j turns and slides along it."""
-
-    rows = (*ACROSS, *TILTED)
+    rows = own_rows = (*TOGETHER, *TILTED)
 
     def __init__(
         self,
@@ -221,22 +188,71 @@ class Cylindrical(_Turning, _Sliding):
         at: Any = None,
         on_i: Any = None,
         on_j: Any = None,
+        friction: Any = None,
+        radius: Any = None,
+        length: Any = None,
         stiffness: Any = None,
     ) -> None:
-        mi, mj = fasten(f"cylindrical joint '{name}'", i, j, at, on_i, on_j, axis, default="j")
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
+        what = f"revolute joint '{name}'"
+        mi, mj = fasten(what, i, j, at, on_i, on_j, axis)
+        law = as_friction(friction, f"{what}: friction")
+        if law is not None and radius is None:
+            raise ModelError(f"{what}: friction acts on the surface of the pin: give its radius= too")
+        if friction is None and (radius is not None or length is not None):
+            key = "radius" if radius is not None else "length"
+            raise ModelError(f"{what}: a {key} is that of a pin with friction: give friction= too")
+        size = None if law is None else Positive(radius, f"{what}: radius")
+        apart = None if law is None or length is None else Positive(length, f"{what}: length")
+        rubbing = self._touching(name, closes=False, friction=law)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness, radius=size, length=apart, **rubbing)
+
+    def slid(self, x: Any) -> Any:
+        return x.radius * x.i.angle_to(x.j)
+
+    def here(self, x: Any) -> dict[str, Any]:
+        return {"place": x.i.angle_to(x.j)}
+
+    def held(self, x: Any, place: Any) -> Any:
+        return x.radius * x.i.angle_beyond(x.j, place)
+
+    def pressed(self, x: Any) -> Any:
+        force = ca.vertcat(*[x.lam[row] for row in TOGETHER])
+        if x.length is None:
+            return length_of(*ca.vertsplit(force))
+        return on_two(force, (x.lam["tilt 1"] * x.i.n - x.lam["tilt 2"] * x.i.u) / x.length)
 
     def phi(self, x: Any) -> list[Any]:
-        return [*across(x), *tilted(x)]
+        return [*together(x), *tilted(x), *self.touching_rows(x)]
+
+    def row_kinds(self) -> Mapping[str, str]:
+        return {**SpatialJoint.row_kinds(self), **({"stick": "length"} if self.rubs else {})}
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        """Angle and rate, and friction as the torque it is."""
+        found = {**Turning.outputs(self, x), **super().outputs(x)}
+        return {**found, "friction": x.radius * found["friction"]} if "friction" in found else found
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {**Turning.output_kinds(self), "friction": "moment", "slip": "velocity"}
 
 
-class Prismatic(_Sliding):
+def on_two(force: Any, tipping: Any) -> Any:
+    """What two bearings bear together of a force and of a pair of forces that a moment makes."""
+    sides = [force / 2 + tipping, force / 2 - tipping]
+    return sum(length_of(*ca.vertsplit(side)) for side in sides)
+
+
+class Prismatic(Touching, Sliding):
     """A guide: j slides along an axis of i and does not turn.
 
     ``axis`` is a world direction in the drawn pose, ``at`` a world point of the guide (where j is drawn if not given).
+
+    With ``friction``, a coefficient or a law, mu N resists sliding, N being the force across the guide. With a
+    ``length`` the guide bears that force and its bending moment on two pads, half of the length to either side of the
+    point of j, and both rub. What the moment about the axis itself presses is not counted.
     """
 
-    rows = (*ACROSS, *TILTED, *TURNED)
+    rows = own_rows = (*ACROSS, *TILTED, *TURNED)
 
     def __init__(
         self,
@@ -248,13 +264,39 @@ class Prismatic(_Sliding):
         at: Any = None,
         on_i: Any = None,
         on_j: Any = None,
+        friction: Any = None,
+        length: Any = None,
         stiffness: Any = None,
     ) -> None:
-        mi, mj = fasten(f"prismatic joint '{name}'", i, j, at, on_i, on_j, axis, default="j")
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
+        what = f"prismatic joint '{name}'"
+        mi, mj = fasten(what, i, j, at, on_i, on_j, axis, default="j")
+        law = as_friction(friction, f"{what}: friction")
+        if friction is None and length is not None:
+            raise ModelError(f"{what}: a length is that of a guide with friction: give friction= too")
+        pads = None if law is None or length is None else Positive(length, f"{what}: length")
+        rubbing = self._touching(name, closes=False, friction=law)
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness, length=pads, **rubbing)
+
+    def slid(self, x: Any) -> Any:
+        return ca.dot(x.i.w, x.j.r - x.i.r)
+
+    def pressed(self, x: Any) -> Any:
+        force = ca.vertcat(x.lam["across 1"], x.lam["across 2"])
+        if x.length is None:
+            return length_of(*ca.vertsplit(force))
+        return on_two(force, ca.vertcat(-x.lam["tilt 2"], x.lam["tilt 1"]) / x.length)
 
     def phi(self, x: Any) -> list[Any]:
-        return [*across(x), *tilted(x), turned(x)]
+        return [*across(x), *tilted(x), turned(x), *self.touching_rows(x)]
+
+    def row_kinds(self) -> Mapping[str, str]:
+        return {**SpatialJoint.row_kinds(self), **({"stick": "length"} if self.rubs else {})}
+
+    def outputs(self, x: Any) -> dict[str, Any]:
+        return {**Sliding.outputs(self, x), **super().outputs(x)}
+
+    def output_kinds(self) -> Mapping[str, str]:
+        return {**Sliding.output_kinds(self), "friction": "force", "slip": "velocity"}
 
 
 class Universal(SpatialJoint):
@@ -336,7 +378,7 @@ class SpatialWeld(SpatialJoint):
         return [*together(x), *tilted(x), turned(x)]
 
 
-class PointOnLine(_Sliding):
+class PointOnLine(Sliding):
     """A point of j stays on a line of i, along ``axis``, and is free to turn."""
 
     rows = ACROSS
@@ -384,7 +426,7 @@ class PointOnPlane(SpatialJoint):
         return [ca.dot(x.i.w, x.j.r - x.i.r)]
 
 
-class Screw(_Sliding):
+class Screw(Sliding):
     """A screw in a nut: j turns about an axis of i and moves ``pitch`` along it with every full turn.
 
     Displacements and angles count from the drawn pose; the angle, "H angle" of a screw "H", over full turns.
@@ -457,6 +499,6 @@ class SpatialGear(Element):
 
 
 def _turning(what: str, joint: Any) -> tuple[Marker, Marker]:
-    if not isinstance(joint, _Turning):
+    if not isinstance(joint, Turning):
         raise ModelError(f"{what} couples two revolute or cylindrical joints, not {shown(joint)}")
     return joint.markers

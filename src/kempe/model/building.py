@@ -138,6 +138,23 @@ def either(word: str, **given: Any) -> None:
             raise ModelError(f"{key}= does not go with {word}, where a contact law says how it touches")
 
 
+def loose(clearance: Any, contact: Any, **given: Any) -> bool:
+    """Whether a joint has clearance with contact forces; what was said of those needs both."""
+    said = [f"{key}=" for key, value in {"contact": contact, **given}.items() if value is not None]
+    if clearance is None and said:
+        raise ModelError(f"{' and '.join(said)} is for joints with clearance: give clearance= too")
+    if clearance is not None and contact is None:
+        raise ModelError("a joint with clearance= has a contact law: give contact=kp.LankaraniNikravesh(...), say")
+    return clearance is not None
+
+
+def tight(stiffness: Any, **play: Any) -> None:
+    """A stiffness is that of a constraint, which a joint with play has none of."""
+    for key, value in play.items():
+        if stiffness is not None and value is not None:
+            raise ModelError(f"stiffness= does not go with {key}=: a joint with play holds nothing for good")
+
+
 def verb_of(element: Any) -> str:
     """The builder method of an element class: its name in words, joined by underscores."""
     return kind_of(element).replace(" ", "_")

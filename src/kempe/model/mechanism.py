@@ -7,7 +7,7 @@ from typing import Any
 from kempe import elements as el
 from kempe.calling import explained_methods
 from kempe.errors import ModelError
-from kempe.model.building import Builder, adds, adds_touching, adds_unnamed, either, named, recorded
+from kempe.model.building import Builder, adds, adds_touching, adds_unnamed, either, loose, named, recorded, tight
 from kempe.model.model import Model
 
 
@@ -17,23 +17,6 @@ def _bouncing(backlash: Any, **given: Any) -> dict[str, Any]:
     if said and backlash is None:
         raise ModelError(f"{' and '.join(f'{key}=' for key in said)} is for joints with backlash: give backlash= too")
     return said
-
-
-def _pressing(clearance: Any, contact: Any, **given: Any) -> bool:
-    """Whether a joint has clearance with contact forces; what was said of those needs both."""
-    said = [f"{key}=" for key, value in {"contact": contact, **given}.items() if value is not None]
-    if clearance is None and said:
-        raise ModelError(f"{' and '.join(said)} is for joints with clearance: give clearance= too")
-    if clearance is not None and contact is None:
-        raise ModelError("a joint with clearance= has a contact law: give contact=kp.LankaraniNikravesh(...), say")
-    return clearance is not None
-
-
-def _tight(stiffness: Any, **play: Any) -> None:
-    """A stiffness is that of a constraint, which a joint with play has none of."""
-    for key, value in play.items():
-        if stiffness is not None and value is not None:
-            raise ModelError(f"stiffness= does not go with {key}=: a joint with play holds nothing for good")
 
 
 @explained_methods
@@ -174,8 +157,8 @@ class MechanismModel(Builder):
         """
         place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with named("revolute", name):
-            _tight(stiffness, backlash=backlash, clearance=clearance)
-            if _pressing(clearance, contact=contact, bearing_radius=bearing_radius):
+            tight(stiffness, backlash=backlash, clearance=clearance)
+            if loose(clearance, contact=contact, bearing_radius=bearing_radius):
                 either("clearance=", backlash=backlash, radius=radius, restitution=restitution, law=law)
                 pressing = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius}
                 if isinstance(contact, el.Film):
@@ -226,15 +209,15 @@ class MechanismModel(Builder):
         """
         place: dict[str, Any] = {"axis": axis, "at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with named("translational", name):
-            _tight(stiffness, backlash=backlash, clearance=clearance)
-            if _pressing(clearance, contact):
+            tight(stiffness, backlash=backlash, clearance=clearance)
+            if loose(clearance, contact):
                 either("clearance=", backlash=backlash, restitution=restitution, law=law)
                 size = {"length": length, "width": width, "clearance": clearance, "contact": contact}
                 return self._guided(el.clearance_guide(name, i, j, **place, **size), angle)
             bouncing = _bouncing(backlash, width=width, restitution=restitution, law=law)
             if backlash is None:
-                tight = {"angle": angle, "length": length, "stiffness": stiffness}
-                return Model.add(self, el.Translational(name, i, j, **place, **tight))
+                more = {"angle": angle, "length": length, "stiffness": stiffness}
+                return Model.add(self, el.Translational(name, i, j, **place, **more))
             return self._guided(
                 el.loose_guide(name, i, j, **place, length=length, backlash=backlash, **bouncing), angle
             )

@@ -8,7 +8,7 @@ from kempe import elements as el
 from kempe.calling import explained_methods
 from kempe.elements.spatial import SPACE
 from kempe.errors import ModelError
-from kempe.model.building import Builder, adds, adds_unnamed, recorded
+from kempe.model.building import Builder, adds, adds_unnamed, either, loose, named, recorded, tight
 from kempe.model.model import Model
 
 
@@ -111,11 +111,90 @@ class SpatialModel(Builder):
             )
         return Model.add(self, el.AngleCoordinate(name, *markers)).coordinate
 
+    # --- joints that may have clearance ----------------------------------------------------------------------------
+
+    @recorded
+    def spherical(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        friction: Any = None,
+        radius: Any = None,
+        clearance: Any = None,
+        contact: Any = None,
+        socket_radius: Any = None,
+        stiffness: Any = None,
+    ) -> el.Spherical | el.SphericalClearance:
+        """A ball and socket: a point of i and a point of j coincide, or with ``clearance`` stay as near as that.
+
+        With ``friction``, a smooth law, a torque mu R F opposes turning: R is the ball's ``radius``, F what it bears.
+        With ``clearance`` the ball of j presses against the socket of i where it touches, by a contact law,
+        ``contact=kp.LankaraniNikravesh(...)``; see :class:`kempe.elements.SphericalClearance`.
+        A ``stiffness`` says how a tight one shares a load with others that hold the same; it stays rigid.
+        """
+        place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
+        with named("spherical", name):
+            tight(stiffness, clearance=clearance)
+            if loose(clearance, contact=contact, socket_radius=socket_radius):
+                either("clearance=", radius=radius)
+                play = {"clearance": clearance, "contact": contact, "socket_radius": socket_radius}
+                return Model.add(self, el.SphericalClearance(name, i, j, **place, **play))
+            return Model.add(self, el.Spherical(name, i, j, **place, radius=radius, stiffness=stiffness))
+
+    @recorded
+    def cylindrical(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        axis: Any = None,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        friction: Any = None,
+        radius: Any = None,
+        length: Any = None,
+        clearance: Any = None,
+        contact: Any = None,
+        bearing_radius: Any = None,
+        stiffness: Any = None,
+    ) -> el.Cylindrical | el.CylindricalClearance:
+        """A shaft in a sleeve: j turns about an axis of i and slides along it; with ``clearance`` it has play there.
+
+        With ``friction``, a smooth law, and the shaft's ``radius``, turning and sliding are opposed together; with a
+        ``length`` the sleeve bears on both its ends. With ``clearance`` the journal, ``length`` long, presses with both
+        its ends by a contact law; see :class:`kempe.elements.CylindricalClearance`.
+        A ``stiffness`` says how a tight one shares a load with others that hold the same; it stays rigid.
+        """
+        place: dict[str, Any] = {"axis": axis, "at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
+        with named("cylindrical", name):
+            tight(stiffness, clearance=clearance)
+            if loose(clearance, contact=contact, bearing_radius=bearing_radius):
+                either("clearance=", radius=radius)
+                play = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius, "length": length}
+                return self._journal(el.loose_journal(name, i, j, **place, **play))
+            sizes = {"radius": radius, "length": length, "stiffness": stiffness}
+            return Model.add(self, el.Cylindrical(name, i, j, **place, **sizes))
+
+    def _journal(self, joint: el.CylindricalClearance) -> el.CylindricalClearance:
+        """Add a journal with play and its two ends, all or none."""
+        for element in (*joint.rims, joint):
+            self._claim(element.name, element.kind)
+        for element in (*joint.rims, joint):
+            Model.add(self, element)
+        return joint
+
+    spherical.makes, cylindrical.makes = el.Spherical, el.Cylindrical  # type: ignore[attr-defined]
+
     # --- joints: one line each, the class is the documentation -----------------------------------------------------
 
-    spherical = adds(el.Spherical)
     revolute = adds(el.SpatialRevolute)
-    cylindrical = adds(el.Cylindrical)
     prismatic = adds(el.Prismatic)
     universal = adds(el.Universal)
     planar = adds(el.Planar)
@@ -127,6 +206,7 @@ class SpatialModel(Builder):
 
     # --- forces ----------------------------------------------------------------------------------------------------
 
+    impulse = adds(el.Impulse)
     torsion_spring = adds(el.SpatialTorsionSpring)
     bushing = adds(el.SpatialBushing)
     torque = adds_unnamed(el.SpatialTorque)

@@ -17,6 +17,7 @@ from kempe.disk import as_path, replacing
 from kempe.elements import Carrier, Marker, RigidLink, check_name, plain_array, shown
 from kempe.elements.kinds import KINDS
 from kempe.elements.quantities import as_quantity
+from kempe.elements.rotations import check_convention
 from kempe.errors import AccuracyWarning, ModelError, NoAttribute
 from kempe.model import Model
 from kempe.model.measures import Definition, written
@@ -29,7 +30,7 @@ from kempe.results.kinds import declared_kinds, kind_by_name
 from kempe.results.modes import intervals
 from kempe.results.reactions import Loads, Reaction
 from kempe.system import System, compiled
-from kempe.system.measures import motion
+from kempe.system.measures import frames, motion
 from kempe.system.replay import Replay, States
 
 if TYPE_CHECKING:
@@ -351,7 +352,32 @@ class Result:
 
     # --- anything else that moves --------------------------------------------------------------------------------
 
-    def point(self, part: Any, on: Any = (0.0, 0.0)) -> Motion:
+    def rotation(self, part: Any) -> np.ndarray:
+        """The axes of a body or marker in space over time, as columns of matrices (times, 3, 3)."""
+        carrier = self._carrier(part) if isinstance(part, str) else part
+        marker = carrier if isinstance(carrier, Marker) else getattr(carrier, "on", lambda: None)()
+        if not isinstance(marker, Marker) or marker.carrier.space.dim != 3:
+            raise ModelError(f"a rotation is that of a body or marker in space, or of one by name, not {shown(part)}")
+        return frames(self._compiled(), [marker], self._parameters(), self.q)[:, 0]
+
+    def euler(self, part: Any, convention: str) -> np.ndarray:
+        """The Euler angles of a body or marker in space over time (times, 3), without jumps of a turn.
+
+        ``convention`` names the axes in order, as :meth:`kempe.Rotation.euler` takes them: "ZXZ" (precession, nutation,
+        spin), "XYZ", or in small letters about fixed axes. Where two of the axes are parallel the angles are not
+        unique: the third is then zero.
+        """
+        from scipy.spatial.transform import Rotation as Turns
+
+        letters = check_convention(convention)
+        if len(letters) != 3:
+            raise ModelError(f"three axes name Euler angles, as in 'ZXZ', not {convention!r}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # (said above)
+            angles = Turns.from_matrix(self.rotation(part)).as_euler(letters)
+        return np.asarray(np.unwrap(angles, axis=0))
+
+    def point(self, part: Any, on: Any = None) -> Motion:
         """The motion of a material point, given by a part (or its name) and a place in the part's own axes."""
         carrier = self._carrier(part) if isinstance(part, str) else part
         if not isinstance(carrier, (Carrier, Marker)):
