@@ -204,7 +204,7 @@ class SpatialRevolute(Touching, Turning):
         size = None if law is None else Positive(radius, f"{what}: radius")
         apart = None if law is None or length is None else Positive(length, f"{what}: length")
         rubbing = self._touching(name, closes=False, friction=law)
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness, radius=size, length=apart, **rubbing)
+        super().__init__(name, i=mi, j=mj, radius=size, length=apart, stiffness=stiffness, **rubbing)
 
     def slid(self, x: Any) -> Any:
         return x.radius * x.i.angle_to(x.j)
@@ -275,7 +275,7 @@ class Prismatic(Touching, Sliding):
             raise ModelError(f"{what}: a length is that of a guide with friction: give friction= too")
         pads = None if law is None or length is None else Positive(length, f"{what}: length")
         rubbing = self._touching(name, closes=False, friction=law)
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness, length=pads, **rubbing)
+        super().__init__(name, i=mi, j=mj, length=pads, stiffness=stiffness, **rubbing)
 
     def slid(self, x: Any) -> Any:
         return ca.dot(x.i.w, x.j.r - x.i.r)

@@ -142,7 +142,7 @@ class Cylindrical(Turning, Sliding):
         if length is not None and friction is None:
             raise ModelError(f"{what}: a length is that of a sleeve with friction: give friction= too")
         ends = None if length is None else Positive(length, f"{what}: length")
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness, length=ends, **rubbing(what, friction, radius))
+        super().__init__(name, i=mi, j=mj, length=ends, stiffness=stiffness, **rubbing(what, friction, radius))
 
     def phi(self, x: Any) -> list[Any]:
         return [*across(x), *tilted(x)]

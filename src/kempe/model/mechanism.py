@@ -216,8 +216,8 @@ class MechanismModel(Builder):
                 return self._guided(el.clearance_guide(name, i, j, **place, **size), angle)
             bouncing = _bouncing(backlash, width=width, restitution=restitution, law=law)
             if backlash is None:
-                more = {"angle": angle, "length": length, "stiffness": stiffness}
-                return Model.add(self, el.Translational(name, i, j, **place, **more))
+                snug = {"angle": angle, "length": length, "stiffness": stiffness}
+                return Model.add(self, el.Translational(name, i, j, **place, **snug))
             return self._guided(
                 el.loose_guide(name, i, j, **place, length=length, backlash=backlash, **bouncing), angle
             )

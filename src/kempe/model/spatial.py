@@ -135,7 +135,6 @@ class SpatialModel(Builder):
         With ``friction``, a smooth law, a torque mu R F opposes turning: R is the ball's ``radius``, F what it bears.
         With ``clearance`` the ball of j presses against the socket of i where it touches, by a contact law,
         ``contact=kp.LankaraniNikravesh(...)``; see :class:`kempe.elements.SphericalClearance`.
-        A ``stiffness`` says how a tight one shares a load with others that hold the same; it stays rigid.
         """
         place: dict[str, Any] = {"at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with named("spherical", name):
@@ -170,7 +169,6 @@ class SpatialModel(Builder):
         With ``friction``, a smooth law, and the shaft's ``radius``, turning and sliding are opposed together; with a
         ``length`` the sleeve bears on both its ends. With ``clearance`` the journal, ``length`` long, presses with both
         its ends by a contact law; see :class:`kempe.elements.CylindricalClearance`.
-        A ``stiffness`` says how a tight one shares a load with others that hold the same; it stays rigid.
         """
         place: dict[str, Any] = {"axis": axis, "at": at, "on_i": on_i, "on_j": on_j, "friction": friction}
         with named("cylindrical", name):
@@ -179,8 +177,9 @@ class SpatialModel(Builder):
                 either("clearance=", radius=radius)
                 play = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius, "length": length}
                 return self._journal(el.loose_journal(name, i, j, **place, **play))
-            sizes = {"radius": radius, "length": length, "stiffness": stiffness}
-            return Model.add(self, el.Cylindrical(name, i, j, **place, **sizes))
+            return Model.add(
+                self, el.Cylindrical(name, i, j, **place, radius=radius, length=length, stiffness=stiffness)
+            )
 
     def _journal(self, joint: el.CylindricalClearance) -> el.CylindricalClearance:
         """Add a journal with play and its two ends, all or none."""
