@@ -17,6 +17,7 @@ import numpy as np
 
 from kempe.design.breaks import Break, breaks_of
 from kempe.design.crossing_slopes import CrossingSlopes
+from kempe.design.first_mode_slopes import FirstModeSlopes
 from kempe.design.jump_slopes import JumpSlopes
 from kempe.design.places import Place
 from kempe.design.start_slopes import StartSlopes
@@ -44,6 +45,10 @@ RARELY = ("inertia", "jumps", "touch")
 
 #: Quadratures of a step may differ by so many tolerances, in sizes of the integral.
 DOUBT = 1.0
+#: A direction may be off by so many tolerances per step, as a share of it; never by more than this.
+STRAY, STRAYED = 1e3, 1e-3
+#: One that moves less than this many sizes, as parameters change by their own, is none; the least size of a parameter.
+NO_REACH, LEAST_SIZE = 1e-9, 1e-2
 #: So many bytes of a tape are kept in memory.
 MEMORY = 1 << 28
 #: At a kink of a force derivatives are taken this share of the run beside it.
@@ -81,6 +86,8 @@ class Differentiated:
         #: So many bytes of a tape are kept in memory, more in a temporary file.
         self.memory = MEMORY
         self._spilled: TemporaryDirectory[str] | None = None
+        #: By how much a direction was off in a step, as a share of it, when steps were looked at last.
+        self.strayed = 0.0
         self._rows = 0
         self._shapes: dict[str, tuple[tuple[int, ...], np.dtype]] = {}
         self._result: Result | None = None
@@ -195,7 +202,7 @@ class Differentiated:
     # --- the sweeps --------------------------------------------------------------------------------------------------
 
     def slopes(
-        self, directions: int, weights: int, point: Gauge | None = None, doubts: int = 0
+        self, directions: int, weights: int, point: Gauge | None = None, doubts: int = 0, strays: int = 0
     ) -> tuple[Slopes, mo.Work]:
         """Memory for so many directions or weights, and a work space in the modes of the start."""
         machine, w = self.machine, self.watched
@@ -212,6 +219,7 @@ class Differentiated:
             np.array(self.kinks),
             LEANING * self._task.span,
             doubts,
+            strays,
         )
         memory = machine.integrator.memory
         if isinstance(memory, nm.Memory):
@@ -358,26 +366,60 @@ class Differentiated:
         if self._task.step > 0.0 or not self.watched.integrand.size:
             return s.integral.copy(), points, []
         share = s.doubts / np.maximum(s.sizes, 1e-300) / self._task.tolerance
-        found: list[float] = []
-        for row in np.flatnonzero(share.max(axis=1) > DOUBT):
-            first, last = self.tape.t[row]
-            parts = min(8, int(np.ceil((share[row].max() / DOUBT) ** (1.0 / 6.0)) + 1))
-            found += np.linspace(first, last, parts + 1)[1:-1].tolist()
-        return s.integral.copy(), points, found
+        return s.integral.copy(), points, self._within(share.max(axis=1) / DOUBT)
 
-    def direct(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
-        """A row of derivatives by the design parameters for each integral, and for each point value."""
-        self._breaks = breaks_of(self)
-        s, work = self.slopes(len(self.by), 0)
+    def direct(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, list[float]]:
+        """A row of derivatives by the design parameters for each integral, and for each point value.
+
+        And times at which steps should end besides: those of ``too_long``.
+        """
         by = self.system.model.parameter_slopes(self.parameters, self.by)
+        s, slopes = self._pushed(np.column_stack([by, by @ self._mixed()]), places)
+        return s.dintegral[:-1].T.copy(), slopes[:-1].T.copy(), self._split(s)
+
+    def too_long(self) -> list[float]:
+        """Times within steps that follow the motion but are too long for its derivatives.
+
+        At rest steps grow as they like, and what the motion does not do its derivatives may, and fast. One direction is
+        looked at, a mixture of all parameters.
+        """
+        by = self.system.model.parameter_slopes(self.parameters, self.by)
+        return self._split(self._pushed((by @ self._mixed())[:, None], ())[0])
+
+    def _mixed(self) -> np.ndarray:
+        """A direction in which all design parameters change, about by their sizes."""
+        names = list(self.system.model.parameters)
+        sizes = np.maximum(np.abs(self.parameters[[names.index(name) for name in self.by]]), LEAST_SIZE)
+        return np.random.default_rng(0).uniform(0.5, 1.5, len(sizes)) * sizes
+
+    def _pushed(self, by: np.ndarray, places: Sequence[Place]) -> tuple[Slopes, np.ndarray]:
+        """Directions of the parameters (as columns) pushed to the end, and those of point values."""
+        self._breaks = breaks_of(self)
+        s, work = self.slopes(by.shape[1], 0, strays=len(self.tape.kind))
+        s.reach[:] = NO_REACH, NO_REACH / self._task.span
         to_x, to_start = self.system.number_slopes(self.parameters)
         s.dx[:], s.dp[:, : len(by)] = (to_x @ by).T, by.T
         start = self._start()
-        drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((len(self.by), self.machine.eq.n))
+        drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((by.shape[1], self.machine.eq.n))
         given = (self.velocities.slopes(self.parameters) @ by).T
         s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes() @ by)
-        _, slopes = self._forward(s, work, places)
-        return s.dintegral.T.copy(), slopes.T.copy()
+        self._first_modes().push(s)
+        return s, self._forward(s, work, places)[1]
+
+    def _split(self, s: Slopes) -> list[float]:
+        """Times that split the steps in which the last direction is too far off."""
+        allowed = min(STRAY * self._task.tolerance, STRAYED)
+        self.strayed = float(s.strays.max(initial=0.0))
+        return [] if self._task.step > 0.0 else self._within(s.strays / allowed)
+
+    def _within(self, share: np.ndarray) -> list[float]:
+        """Times that split the rows of which the share of what is allowed is above one."""
+        found: list[float] = []
+        for row in np.flatnonzero(share > 1.0):
+            parts = min(8, int(np.ceil(share[row] ** (1.0 / 6.0)) + 1))
+            first, last = self.tape.t[row]
+            found += np.linspace(first, last, parts + 1)[1:-1].tolist()
+        return found
 
     def adjoint(self, seeds: np.ndarray, point_seeds: np.ndarray, places: Sequence[Place]) -> np.ndarray:
         """Per row of weights of integrals and point values: the derivative of their sum by the design parameters."""
@@ -411,6 +453,7 @@ class Differentiated:
                 s.point_seed[:, self.first_kink + passed.kink] = seeds @ passed.weights
             if pull_point(eq, work, s, self.state(row)) == 0:
                 self.fail(max(row, 0))
+        self._first_modes().pull(s)
         start = self._start()
         dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
         to_x, to_start = self.system.number_slopes(self.parameters)
@@ -423,6 +466,10 @@ class Differentiated:
     def _start(self) -> StartSlopes:
         """The derivatives of the start."""
         return StartSlopes(self.machine, self.directions["inertia"], self.directions["velocity"])
+
+    def _first_modes(self) -> FirstModeSlopes:
+        """The derivatives of what the first modes keep and close."""
+        return FirstModeSlopes(self.machine, self.directions, self.tape)
 
     def _last_modes(self, work: mo.Work) -> None:
         """Put the modes and kept values of the end into the inputs."""

@@ -28,6 +28,8 @@ from kempe.system.expressing import Expressions, gauge
 METHODS = ("auto", "projection", "alpha", "radau")
 #: So often a run is repeated until steps end where they have to; so near, as a share of the run, is there.
 ROUNDS, NEAR = 8, 1e-11
+#: Where a direction is off by more than this share of it in a step, gradients are called rough.
+ROUGH = 1e-2
 
 Gradient = Literal["auto", "adjoint", "direct"]
 _SETTINGS = (
@@ -168,7 +170,7 @@ class Evaluator:
         chosen = {name: value for name, value in free.items() if self.model.parameters[name].formula is None}
         return self.model.parameter_vector(chosen | dict(zip(self.parameters, values.tolist(), strict=True)))
 
-    def _simulate(self, p: Any) -> tuple[list[Place], np.ndarray]:
+    def _simulate(self, p: Any, ends: Sequence[float] = ()) -> tuple[list[Place], np.ndarray]:
         """Run at a design, with steps that end where something is asked for; the places of all points, and the leaves.
 
         Steps have to end at extremes, where forces or integrands have kinks, and where an integral is not as accurate
@@ -178,7 +180,7 @@ class Evaluator:
         fixed = [place.t for place in self._fixed.values() if place.side == "within"]
         near = NEAR * (self.last - self.first)
         stops: list[float] = list(fixed)
-        finer: list[float] = []
+        finer = list(ends)
         for look in range(ROUNDS):
             self.run.run(vector, [*stops, *finer])
             self._ran = True
@@ -220,17 +222,24 @@ class Evaluator:
 
     def gradients(self, p: Any) -> tuple[np.ndarray, np.ndarray]:
         """The functionals at a design, and a row of derivatives for each."""
-        self.warnings = []
-        places, leaves = self._simulate(p)
-        self._refuse_shared()
+        direct = self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= len(self.parameters))
+        self.used, finer = "direct" if direct else "adjoint", list[float]()
+        for _ in range(ROUNDS):
+            self.warnings = []
+            places, leaves = self._simulate(p, finer)
+            self._refuse_shared()
+            *found, more = self.run.direct(places) if direct else [self.run.too_long()]
+            if not more:
+                break
+            finer += more
+        if self.run.strayed > ROUGH:
+            self.warnings.append("the gradient is rough: steps stay too long for it; give a max_step")
         at = self.run.parameters
         by = self.model.parameter_slopes(at, self.parameters)
         values, explicit = self.functionals.gradients(leaves, np.zeros((len(leaves), len(at))), at)
         weights = self.functionals.weights(leaves, at)
-        direct = self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= len(self.parameters))
-        self.used = "direct" if direct else "adjoint"
         if direct:
-            by_run = weights @ self._leaves(*self.run.direct(places))
+            by_run = weights @ self._leaves(*found)
         else:
             by_run = self.run.adjoint(weights[:, self._integrals], weights[:, self._points], places)
         return values, self._finite(explicit @ by + by_run)

@@ -33,10 +33,10 @@ class Simulated(Evaluator):
         super().__init__(*args, **options)
         self._last: tuple[np.ndarray, tuple[list[Place], np.ndarray]] | None = None
 
-    def _simulate(self, p: Any) -> tuple[list[Place], np.ndarray]:
+    def _simulate(self, p: Any, ends: Sequence[float] = ()) -> tuple[list[Place], np.ndarray]:
         last, self._last = self._last, None
-        if last is None or not np.array_equal(last[0], p):
-            last = np.array(p, dtype=float), super()._simulate(p)
+        if ends or last is None or not np.array_equal(last[0], p):
+            last = np.array(p, dtype=float), super()._simulate(p, ends)
         self._last = last
         return last[1]
 

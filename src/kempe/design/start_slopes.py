@@ -7,41 +7,19 @@ Phi' = 0, E v = given. Both are differentiated as the linear systems that follow
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import bmat, coo_matrix, csc_matrix, diags
-from scipy.sparse.linalg import splu
 
+from kempe.design.saddle import Saddle, Standing, against, along
 from kempe.errors import ModelError
 from kempe.simulation.machine import Machine
 from kempe.simulation.posing import checked_inputs
 from kempe.solvers import start as st
-from kempe.solvers.directions import Directions, pulled, pushed
+from kempe.solvers.directions import Directions
 from kempe.system.sizes import draw
 
-#: What a pivot of the multiplier block gets, in squares of row sizes, and how often a solution is refined.
-SHIFT, SWEEPS = 1e-11, 6
 #: Poses that differ by more than this, in sizes, were moved to assemble.
 MOVED = 1e-9
-
-
-class _Saddle:
-    """[H, J^T; J, 0], factored with a small shift that refinement takes out again."""
-
-    def __init__(self, H: Any, J: Any, row_scale: np.ndarray, unit: float) -> None:
-        n, m = H.shape[0], J.shape[0]
-        self.n, self.K = n, csc_matrix(bmat([[H, J.T], [J, None]]) if m else H)
-        shift = diags(np.concatenate([np.zeros(n), -SHIFT * row_scale**2 / unit]))
-        self.factors = splu(csc_matrix(self.K + shift))
-
-    def solve(self, rhs: np.ndarray, trans: str = "N") -> np.ndarray:
-        """The solution for one or more right-hand sides, as columns."""
-        K = self.K if trans == "N" else self.K.T
-        found = self.factors.solve(rhs, trans)
-        for _ in range(SWEEPS):
-            found += self.factors.solve(rhs - K @ found, trans)
-        return found
 
 
 class StartSlopes:
@@ -60,36 +38,26 @@ class StartSlopes:
 
     # --- the assembled pose ----------------------------------------------------------------------------------------
 
-    def _placed(self, x: np.ndarray, a: np.ndarray, lam: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Inputs of all kernels in the start position."""
-        placed = x.copy()
-        self.system.evaluate(self.system.layout.arguments, placed, self.q, self.t, v, lam, a)
-        return placed
-
-    def _jacobian(self, x: np.ndarray) -> Any:
-        rows, columns, values = self.system.jacobian(x.copy(), self.q, self.t)
-        return coo_matrix((values, (rows, columns)), shape=(self.eq.m, self.eq.n)).tocsc()
-
     def _pose(self) -> None:
         eq, n, m = self.eq, self.eq.n, self.eq.m
-        W, J = diags(1.0 / eq.scale**2), self._jacobian(self.x)
+        here = Standing(self.system, self.t, self.q, self.x)
+        W, J = diags(1.0 / eq.scale**2), here.jacobian()
         self.mu = np.zeros(m)
         if self.moved and m:
             away = (self.drawn - self.q) / eq.scale**2
-            self.mu = _Saddle(W, J, eq.row_scale, 1.0).solve(np.concatenate([away, np.zeros(m)]))[n:]
-        self._at_pose = self._placed(self.x, np.zeros(n), self.mu, np.zeros(n))
+            self.mu = Saddle(W, J, eq.row_scale, 1.0).solve(np.concatenate([away, np.zeros(m)]))[n:]
+        self._at_pose = here.placed(np.zeros(n), np.zeros(n), self.mu)
         H = csc_matrix(W + self._curvature()) if self.moved and m else W
-        self._pose_system = _Saddle(H, J, eq.row_scale, 1.0)
+        self._pose_system = Saddle(H, J, eq.row_scale, 1.0)
 
     def _curvature(self) -> np.ndarray:
         """(Phi_q^T mu)_q, column by column."""
         layout, n = self.system.layout, self.eq.n
-        found, dx, out = np.zeros((n, n)), np.zeros(len(self.x)), np.zeros(max(1, self.inertia.size))
+        found, dx = np.zeros((n, n)), np.zeros(len(self.x))
         for k in range(n):
             dx[layout.q_to[layout.q_from == k]] = 1.0
-            pushed(self.inertia, self._at_pose, dx, out)
+            found[:, k] = along(self.inertia, self._at_pose, dx)
             dx[layout.q_to[layout.q_from == k]] = 0.0
-            found[:, k] = out
         return found
 
     # --- the velocities --------------------------------------------------------------------------------------------
@@ -98,6 +66,7 @@ class StartSlopes:
         eq, start, n, m = self.eq, self.start, self.eq.n, self.eq.m
         x = self.stood.copy()
         x[eq.hybrids.row_at] = self.machine.held_at_first
+        here = Standing(self.system, self.t, self.q, x)
         given = np.flatnonzero(start.is_given)
         pace = max(float(np.abs(self.v / eq.scale).max(initial=0.0)), 1e-300)
         missed = np.abs(self.v - start.given)[given] > 1e-7 * pace * eq.scale[given]
@@ -110,25 +79,19 @@ class StartSlopes:
         unit = start.unit if start.unit > 0.0 else 1.0
         weight = unit / eq.scale**2
         light = np.where(start.mass <= 0.0, st.MASSLESS * weight, 0.0) if start.unit > 0.0 else weight
-        H = self._mass(x) + diags(light)
+        H = here.mass() + diags(light)
         E = coo_matrix((np.ones(len(given)), (range(len(given)), given)), shape=(len(given), n)).tocsc()
-        J = self._jacobian(x)
+        J = here.jacobian()
         rows = np.concatenate([eq.row_scale, np.ones(len(given))])
         self.given = given
         on = self.system.in_force(x)
         all_rows = csc_matrix(bmat([[J], [E]])) if len(given) and m else (J if m else E)
-        self._velocity_system = _Saddle(H, all_rows, rows, unit) if all_rows.shape[0] else _Saddle(H, J, rows, unit)
+        self._velocity_system = Saddle(H, all_rows, rows, unit) if all_rows.shape[0] else Saddle(H, J, rows, unit)
         self.nu = np.zeros(m)
         if all_rows.shape[0]:
             found = self._velocity_system.solve(np.concatenate([np.zeros(n), all_rows @ self.v]))
             self.nu = found[n : n + m] * on if m else self.nu
-        self._at_velocity = self._placed(x, self.v, self.nu, self.v)
-
-    def _mass(self, x: np.ndarray) -> Any:
-        d = self.system.dynamics
-        out = self.system.evaluate(d.explicit, x.copy(), self.q, self.t, np.zeros(self.eq.n))
-        values = out[self.eq.n + 3 * self.eq.m :][: len(d.block_rows)]
-        return coo_matrix((values, (d.block_rows, d.block_columns)), shape=(self.eq.n, self.eq.n)).tocsc()
+        self._at_velocity = here.placed(self.v, self.v, self.nu)
 
     # --- forward and backward ----------------------------------------------------------------------------------------
 
@@ -136,24 +99,20 @@ class StartSlopes:
         """Directions of q and v, a row each, from rows of directions of numbers, sketch, given velocities and size."""
         n, m, layout = self.eq.n, self.eq.m, self.system.layout
         count = len(dx)
-        rhs, out, both = np.zeros((n + m, count)), np.zeros(max(1, n)), np.zeros(max(1, 2 * m))
+        rhs = np.zeros((n + m, count))
         for k in range(count):
-            pushed(self.inertia, self._at_pose, dx[k], out)
-            pushed(self.velocity, self._at_pose, dx[k], both)
             rhs[:n, k] = dd[k] / self.eq.scale**2 + self._stretch() * dsize[k]
             if self.moved:
-                rhs[:n, k] -= out[:n]
-            rhs[n:, k] = -both[:m]
+                rhs[:n, k] -= along(self.inertia, self._at_pose, dx[k])
+            rhs[n:, k] = -along(self.velocity, self._at_pose, dx[k])[:m]
         dq = self._pose_system.solve(rhs)[:n].T
         dv = np.zeros_like(dq)
         rhs = np.zeros((self._velocity_system.K.shape[0], count))
         for k in range(count):
-            along = dx[k].copy()
-            along[layout.q_to] = dq[k][layout.q_from]
-            pushed(self.inertia, self._at_velocity, along, out)
-            pushed(self.velocity, self._at_velocity, along, both)
-            rhs[:n, k] = -out[:n]
-            rhs[n : n + m, k] = -both[m : 2 * m]
+            direction = dx[k].copy()
+            direction[layout.q_to] = dq[k][layout.q_from]
+            rhs[:n, k] = -along(self.inertia, self._at_velocity, direction)
+            rhs[n : n + m, k] = -along(self.velocity, self._at_velocity, direction)[m:]
             rhs[n + m :, k] = dgiven[k][self.given]
         dv = self._velocity_system.solve(rhs)[:n].T
         return np.ascontiguousarray(dq), np.ascontiguousarray(dv)
@@ -166,10 +125,9 @@ class StartSlopes:
             rhs = np.zeros(self._velocity_system.K.shape[0])
             rhs[:n] = vbar[f]
             w = self._velocity_system.solve(rhs, "T")
-            both = np.concatenate([np.zeros(m), -w[n : n + m], np.zeros(1)])
             bar = np.zeros(len(self.x))
-            pulled(self.inertia, self._at_velocity, np.append(-w[:n], 0.0), bar)
-            pulled(self.velocity, self._at_velocity, both, bar)
+            against(self.inertia, self._at_velocity, -w[:n], bar)
+            against(self.velocity, self._at_velocity, np.concatenate([np.zeros(m), -w[n : n + m]]), bar)
             gbar[f, self.given] = w[n + m :]
             q = qbar[f] + np.bincount(layout.q_from, bar[layout.q_to], minlength=n)
             self._forget_state(bar)
@@ -181,8 +139,8 @@ class StartSlopes:
             sizebar[f] = float(w[:n] @ self._stretch())
             bar = np.zeros(len(self.x))
             if self.moved:
-                pulled(self.inertia, self._at_pose, np.append(-w[:n], 0.0), bar)
-            pulled(self.velocity, self._at_pose, np.concatenate([-w[n:], np.zeros(m + 1)]), bar)
+                against(self.inertia, self._at_pose, -w[:n], bar)
+            against(self.velocity, self._at_pose, np.concatenate([-w[n:], np.zeros(m)]), bar)
             self._forget_state(bar)
             xbar[f] += bar
         return dbar, gbar, sizebar

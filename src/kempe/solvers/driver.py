@@ -21,7 +21,7 @@ from kempe.solvers.course import (
     refinements,
 )
 from kempe.solvers.jit import compiled, piece
-from kempe.solvers.motion import Equations, Work, consistent, copy_state, powers, solve_state
+from kempe.solvers.motion import Equations, Work, consistent, copy_state, keep_first, powers, solve_state
 from kempe.solvers.output import write_until
 from kempe.solvers.tape import ACROSS, ROOM, note_step
 from kempe.solvers.vectors import copy
@@ -263,6 +263,7 @@ def begin(eq: Equations, wk: Work, course: Course) -> int:
         course.trail.so_far[c] = 0.0
     course.step = first_step(eq, course, now)
     if eq.hybrids.owner.shape[0] > 0:
+        keep_first(eq, wk, now)  # (where surfaces that were drawn within each other are now)
         code = call(course.settle_at, eq, wk, course, course.memory_at, 0.0)
         if code != REACHED:
             return code

@@ -565,19 +565,29 @@ def set_rows(eq: Equations, wk: Work) -> int:
 
 
 @piece
+def keep_first(eq: Equations, wk: Work, state: State) -> int:
+    """Keep at a state what the first switch into the present mode of each element would."""
+    h = eq.hybrids
+    place(eq, wk, state)
+    run(eq.latches, wk.x, wk.y, wk.latches)
+    for e in range(h.mode_at.shape[0]):
+        for s in range(h.first_switch[e], h.end_switch[e]):
+            if h.target[s] == int(wk.x[h.mode_at[e]]):
+                for k in range(h.kept[e]):
+                    wk.x[h.mode_at[e] + 1 + k] = wk.latches[h.kept_at[s] + k]
+                break
+    return 1
+
+
+@piece
 def first_modes(eq: Equations, wk: Work, state: State) -> int:
     """Put every switching element into its first mode, with the values that a switch into it would keep."""
     h = eq.hybrids
     place(eq, wk, state)
     run(eq.latches, wk.x, wk.y, wk.latches)
     for e in range(h.mode_at.shape[0]):
-        mode = wk.latches[h.first_mode_at[e]]
-        wk.x[h.mode_at[e]] = mode
-        for s in range(h.first_switch[e], h.end_switch[e]):
-            if h.target[s] == int(mode):
-                for k in range(h.kept[e]):
-                    wk.x[h.mode_at[e] + 1 + k] = wk.latches[h.kept_at[s] + k]
-                break
+        wk.x[h.mode_at[e]] = wk.latches[h.first_mode_at[e]]
+    keep_first(eq, wk, state)
     set_rows(eq, wk)
     touches = eq.touches
     for e in range(touches.stick.shape[0]):  # whether it sticks is chosen later, when velocities are known

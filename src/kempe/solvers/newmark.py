@@ -200,10 +200,16 @@ def _predict(eq, course, memory, h):
 
 
 @compiled
+def error_share(alpha_m, alpha_f, beta):
+    """The local error, as a share of the change of the algorithmic acceleration."""
+    return abs(beta - 1.0 / 6.0) + 0.5 * abs(alpha_f - alpha_m)
+
+
+@compiled
 def _error(eq, course, memory, h):
     """The local error in units of the tolerance, from the change of the algorithmic acceleration."""
     alpha_m, alpha_f = memory.alpha_m, memory.alpha_f
-    share_ = abs(memory.beta - 1.0 / 6.0) + 0.5 * abs(alpha_f - alpha_m)
+    share_ = error_share(alpha_m, alpha_f, memory.beta)
     total = 0.0
     for i in range(eq.n):
         old = memory.algorithmic[i]

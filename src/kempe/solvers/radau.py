@@ -94,36 +94,43 @@ def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> 
     return REACHED
 
 
-@piece
-def _tangents(eq: Equations, wk: Work, course: Course, memory: Memory) -> int:
-    """The three tangents at the present state."""
-    n, m, now = eq.n, eq.m, course.now
+@compiled
+def put_tangents(eq, wk, state, matrices):
+    """The three tangents at a state."""
+    n, m = eq.n, eq.m
     for k in range(3):
         load_weights(eq.layout, 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0, wk.x)
-        place_all(eq, wk, now)
+        place_all(eq, wk, state)
         run_program(eq.tangent, wk)
-        for i in range(memory.values.shape[0]):
-            memory.tangents[k, i] = wk.out[n + m + i]
-    return 1
+        for i in range(matrices.values.shape[0]):
+            matrices.tangents[k, i] = wk.out[n + m + i]
+
+
+@compiled
+def factor_tangents(eq, matrices, h, lu, sweep):
+    """Factor the real and the complex matrix for a step h; 0 where that failed."""
+    x, z = h / REAL, h / (REAL_PART + 1j * IMAGINARY_PART)
+    tangents, values, complex_values = matrices.tangents, matrices.values, matrices.complex_values
+    for i in range(values.shape[0]):
+        a = tangents[0, i]
+        if i < eq.upper:
+            values[i] = a + x * (tangents[1, i] + x * tangents[2, i])
+            complex_values[i] = a + z * (tangents[1, i] + z * tangents[2, i])
+        else:
+            values[i] = a
+            complex_values[i] = a
+    if not qd.factor(eq.plan, values, eq.step_shift, lu, sweep):
+        return 0
+    return int(qd.factor_in_loops(eq.plan, complex_values, eq.step_shift, matrices.complex_lu, matrices.complex_w[2]))
 
 
 @piece
-def _factor(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> int:
-    """Factor the real and the complex matrix for a step h."""
-    x, z = h / REAL, h / (REAL_PART + 1j * IMAGINARY_PART)
-    for i in range(memory.values.shape[0]):
-        a = memory.tangents[0, i]
-        if i < eq.upper:
-            memory.values[i] = a + x * (memory.tangents[1, i] + x * memory.tangents[2, i])
-            memory.complex_values[i] = a + z * (memory.tangents[1, i] + z * memory.tangents[2, i])
-        else:
-            memory.values[i] = a
-            memory.complex_values[i] = a
+def _factor(eq: Equations, wk: Work, course: Course, memory: Memory, h: float, fresh: int) -> int:
+    """Factor both matrices for a step h, with new tangents if they are to be fresh; 0 where that failed."""
+    if fresh > 0:
+        put_tangents(eq, wk, course.now, memory)
     course.factorisations += 2
-    if not qd.factor(eq.plan, memory.values, eq.step_shift, wk.lu, wk.sweep):
-        return 0
-    shift = eq.step_shift
-    return int(qd.factor_in_loops(eq.plan, memory.complex_values, shift, memory.complex_lu, memory.complex_w[2]))
+    return factor_tangents(eq, memory, h, wk.lu, wk.sweep)
 
 
 @compiled
@@ -227,32 +234,34 @@ def _newton(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -
     return int(last < rounding)
 
 
+@compiled
+def put_error(eq, matrices, z, v, al, h, speed, slip, rhs):
+    """The right-hand side of the error estimate for increments z from v and al on; ``slip``: that of positions."""
+    rows, columns, tangents = eq.plan.e_row, eq.plan.e_column, matrices.tangents
+    for i in range(eq.n):
+        speed[i], slip[i] = al[i], v[i]
+        for k in range(3):
+            position = NODES[k] * v[i]
+            for j in range(3):
+                position += A[k, j] * z[j, i]
+            speed[i] += ERROR[k] * z[k, i] / h
+            slip[i] += ERROR[k] * position
+    for i in range(eq.n + eq.m):
+        rhs[i] = 0.0
+    for k in range(eq.upper):  # the entries of the upper block come first
+        rhs[rows[k]] += tangents[0, k] * speed[columns[k]] - h / REAL * tangents[2, k] * slip[columns[k]]
+
+
 @piece
 def _error(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> float:
     """The estimated error of the step in units of the tolerance, filtered by the real matrix."""
-    n, m, now = eq.n, eq.m, course.now
-    rows, columns, speed, slip = eq.plan.e_row, eq.plan.e_column, memory.speed, memory.slip
-    for i in range(n):
-        a, b = now.al[i], now.v[i]
-        for k in range(3):
-            position = NODES[k] * now.v[i]
-            for j in range(3):
-                position += A[k, j] * memory.z[j, i]
-            a += ERROR[k] * memory.z[k, i] / h
-            b += ERROR[k] * position
-        speed[i], slip[i] = a, b
-        wk.rhs[i] = 0.0
-    for j in range(m):
-        wk.rhs[n + j] = 0.0
-    for k in range(eq.upper):  # the entries of the upper block come first
-        wk.rhs[rows[k]] += (
-            memory.tangents[0, k] * speed[columns[k]] - h / REAL * memory.tangents[2, k] * slip[columns[k]]
-        )
+    n, now = eq.n, course.now
+    put_error(eq, memory, memory.z, now.v, now.al, h, memory.speed, memory.slip, wk.rhs)
     solve(eq, wk)
     total, rate = 0.0, max(course.rate, 1e-300)
     for i in range(n):
         e_v = h / REAL * wk.correction[i]
-        e_q = h / REAL * (e_v + slip[i])
+        e_q = h / REAL * (e_v + memory.slip[i])
         total += (e_q / eq.scale[i]) ** 2 + (e_v / (eq.scale[i] * rate)) ** 2
     return np.sqrt(total / (2 * n)) / course.tolerance
 
@@ -263,10 +272,8 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
     state = course.next
     for attempt in range(2):
         fresh = memory.matrix_step == 0.0 or memory.contraction > 0.05
-        if fresh:
-            _tangents(eq, wk, course, memory)
         if fresh or memory.matrix_step != h:
-            if _factor(eq, wk, course, memory, h) == 0:
+            if _factor(eq, wk, course, memory, h, int(fresh)) == 0:
                 return FAILED
             memory.matrix_step = h
         _guess(eq, course, memory, h)

@@ -32,6 +32,8 @@ from kempe.solvers.vectors import copy
 
 #: Stages that are kept of a step at most, and its end.
 KEPT_STAGES = 13
+#: What is mixed into a direction that is watched, as a share of it.
+LITTLE = 1e-12
 
 
 class Stages(Frame):
@@ -111,6 +113,9 @@ class Slopes(Frame):
     ends: Floats  # integrands where an integral ends
     doubts: FloatRows  # per row of the tape, where it is asked for: by how much two quadratures of integrals differ
     sizes: Floats  # integrals of the sizes of integrands
+    strays: Floats  # per row of the tape, where it is asked for: what the last direction is off by, as a share of it
+    reach: Floats  # how large that has been, in scales: positions and velocities
+    anything: Floats  # n: numbers at random
     three_sums: Floats  # scratch
     five_sums: Floats
     # stages of a step: states, factors, and their directions or weights
@@ -192,6 +197,20 @@ def copy_some(source, target):
     """Target = as much of the source."""
     for i in range(target.shape[0]):
         target[i] = source[i]
+
+
+@compiled
+def stir(eq, s, dq, dv):
+    """How large the direction that is watched has been; and a little of everything is mixed into it.
+
+    What it does not have by chance, other directions have by rounding, and steps that are too long let it grow.
+    """
+    for i in range(eq.n):
+        s.reach[0] = max(s.reach[0], abs(dq[i]) / eq.scale[i])
+        s.reach[1] = max(s.reach[1], abs(dv[i]) / eq.scale[i])
+    for i in range(eq.n):
+        dq[i] += LITTLE * s.anything[i] * s.reach[0] * eq.scale[i]
+        dv[i] += LITTLE * s.anything[i] * s.reach[1] * eq.scale[i]
 
 
 @compiled
@@ -382,8 +401,9 @@ def new_slopes(
     kinks: np.ndarray,
     leaning: float,
     doubts: int = 0,
+    strays: int = 0,
 ) -> Slopes:
-    """Memory for so many directions, or weights; ``doubts``: for the doubts of so many rows."""
+    """Memory for so many directions, or weights; ``doubts``, ``strays``: for those of so many rows."""
     n, N, X, P = eq.n, eq.n + eq.m, len(x), len(parameters)
     widest = max(N, 2 * eq.m, n, *(d.size for d in directions.values()))
     size = eq.plan.size_values
@@ -419,6 +439,9 @@ def new_slopes(
         ends=np.zeros(integrand.size),
         doubts=np.zeros((doubts, integrand.size)),
         sizes=np.zeros(integrand.size),
+        strays=np.zeros(strays),
+        reach=np.zeros(2),
+        anything=np.random.default_rng(0).uniform(-1.0, 1.0, n),
         three_sums=np.zeros(integrand.size),
         five_sums=np.zeros(integrand.size),
         at=new_state(n, eq.m),

@@ -11,6 +11,7 @@ from kempe.solvers import quasi_definite as qd
 from kempe.solvers.directions import pull, push
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, Work, place_all, run_program
+from kempe.solvers.newmark import error_share
 from kempe.solvers.pack import window
 from kempe.solvers.program import load_weights
 from kempe.solvers.slopes import (
@@ -30,9 +31,11 @@ from kempe.solvers.slopes import (
     solve_against,
     solve_along,
     solve_stage,
+    stir,
     zero,
 )
 from kempe.solvers.tape import Tape, take_state
+from kempe.solvers.vectors import copy
 
 #: The places of the constants.
 ALPHA_M, ALPHA_F, BETA, GAMMA = range(4)
@@ -142,10 +145,21 @@ def _integrands(wk, s, weight):
         add_scaled(s.integral, weight, s.ends)
 
 
+@compiled
+def _stray(eq, s, row, h, old, new):
+    """The method's own estimate of its error, for a direction: steps may be too long for it alone."""
+    share = error_share(s.constants[ALPHA_M], s.constants[ALPHA_F], s.constants[BETA])
+    for i in range(eq.n):
+        s.strays[row] = max(s.strays[row], share * h * h * abs(new[i] - old[i]) / (eq.scale[i] * s.reach[0]))
+
+
 @piece
 def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     """Directions at the end of a step from those at its start, and integrals along it; 0 where that failed."""
     h, ends, D = tape.t[row, 1] - tape.t[row, 0], ends_at_switch(tape, row), s.dq.shape[0]
+    watched = s.strays.shape[0] > 0 and s.dt[D - 1] == 0.0
+    if watched:
+        stir(eq, s, s.dq[D - 1], s.dv[D - 1])
     if _begin(eq, wk, s, tape, row) == 0:
         return 0
     _integrands(wk, s, 0.5 * h)
@@ -160,11 +174,15 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     if _finish(eq, wk, s, tape, row) == 0:
         return 0
     _integrands(wk, s, 0.5 * h)
+    if watched:
+        copy(s.dg[D - 1], s.two)
     for d in range(D):
         _push_end(
             eq, wk, s, tape, row, s.dx[d], s.dp[d], s.dq[d], s.dv[d], s.dal[d], s.dg[d], s.dt[d], 0.0, s.dintegral[d]
         )
         s.dt[d] = 0.0
+    if watched:
+        _stray(eq, s, row, h, s.two, s.dg[D - 1])
     if ends:
         _push_end(eq, wk, s, tape, row, s.flow, s.none, s.end_q, s.end_v, s.end_al, s.end_g, 0.0, 1.0, s.end_integral)
     return 1

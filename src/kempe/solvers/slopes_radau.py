@@ -12,8 +12,7 @@ import numpy as np
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.directions import pull, push
 from kempe.solvers.jit import compiled, piece
-from kempe.solvers.motion import Equations, Work, place_all, run_program
-from kempe.solvers.program import load_weights
+from kempe.solvers.motion import Equations, Work, place_all
 from kempe.solvers.radau import (
     A_INVERSE,
     BACK,
@@ -23,6 +22,9 @@ from kempe.solvers.radau import (
     REAL_PART,
     TRANSFORM,
     A,
+    factor_tangents,
+    put_error,
+    put_tangents,
 )
 from kempe.solvers.slopes import (
     Slopes,
@@ -39,6 +41,7 @@ from kempe.solvers.slopes import (
     put_direction,
     read_gauge,
     solve_stage,
+    stir,
     zero,
 )
 from kempe.solvers.slopes_runge_kutta import project_direction, project_weight
@@ -61,27 +64,10 @@ AT_END = 0
 @piece
 def _factor(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
     """Factor the real and the complex matrix of a step at its start; 0 where that failed."""
-    n, m, h, st = eq.n, eq.m, tape.t[row, 1] - tape.t[row, 0], s.radau
     take_state(tape.start[row], s.at)
     s.at.t = tape.t[row, 0]
-    for k in range(3):
-        load_weights(eq.layout, 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0, wk.x)
-        place_all(eq, wk, s.at)
-        run_program(eq.tangent, wk)
-        for i in range(st.values.shape[0]):
-            st.tangents[k, i] = wk.out[n + m + i]
-    x, z = h / REAL, h / (REAL_PART + 1j * IMAGINARY_PART)
-    for i in range(st.values.shape[0]):
-        a = st.tangents[0, i]
-        if i < eq.upper:
-            st.values[i] = a + x * (st.tangents[1, i] + x * st.tangents[2, i])
-            st.complex_values[i] = a + z * (st.tangents[1, i] + z * st.tangents[2, i])
-        else:
-            st.values[i] = a
-            st.complex_values[i] = a
-    if not qd.factor(eq.plan, st.values, eq.step_shift, st.lu, s.sweep):
-        return 0
-    return int(qd.factor_in_loops(eq.plan, st.complex_values, eq.step_shift, st.complex_lu, st.complex_w[2]))
+    put_tangents(eq, wk, s.at, s.radau)
+    return factor_tangents(eq, s.radau, tape.t[row, 1] - tape.t[row, 0], s.radau.lu, s.sweep)
 
 
 @compiled
@@ -214,6 +200,9 @@ def _push(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, d: int, t0: 
     ends = d < 0
     dx, dp = (s.flow, s.none) if ends else (s.dx[d], s.dp[d])
     dq, dv, total = (s.end_q, s.end_v, s.end_integral) if ends else (s.dq[d], s.dv[d], s.dintegral[d])
+    watched = s.strays.shape[0] > 0 and d >= 0 and d == s.dq.shape[0] - 1 and t0 == 0.0
+    if watched:
+        stir(eq, s, dq, dv)
     _know(eq, s, tape, row, dq, dv, t0, t1)
     for k in range(3):
         for i in range(eq.n + eq.m):
@@ -249,9 +238,30 @@ def _push(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, d: int, t0: 
                 s.integrand, wk, s, s.at, dx, dp, s.one, s.two, s.three, eq.n, t0 + NODES[k] * (t1 - t0), eq.layout
             )
             add_scaled(total, h * A[2, k], s.integrand.outputs)
+    if watched and _stray(eq, wk, s, tape, row, d) == 0:
+        return 0
     _along_stage(eq, s, h, 2, s.one, s.two, s.three)
     copy_some(s.one, dq)
     copy_some(s.two, dv)
+    return 1
+
+
+@piece
+def _stray(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int, d: int) -> int:
+    """The method's own estimate of its error, for a direction: steps may be too long for it alone."""
+    h = tape.t[row, 1] - tape.t[row, 0]
+    take_state(tape.start[row], s.at)
+    s.at.t = tape.t[row, 0]
+    if solve_stage(eq, wk, s, s.at, 0) == 0:
+        return 0
+    push_accelerations(eq, wk, s, 0, s.dx[d], s.dq[d], s.dv[d], 0.0, s.three)
+    put_error(eq, s.radau, s.radau.z, s.dv[d], s.three, h, s.one, s.two, s.rhs)
+    qd.solve(eq.plan, s.radau.lu, s.rhs, s.solution, s.sweep)
+    for i in range(eq.n):
+        e_v = h / REAL * s.solution[i]
+        e_q = h / REAL * (e_v + s.two[i])
+        off = max(abs(e_q) / s.reach[0], abs(e_v) / s.reach[1]) / eq.scale[i]
+        s.strays[row] = max(s.strays[row], off)
     return 1
 
 

@@ -31,6 +31,7 @@ from kempe.solvers.slopes import (
     solve_against,
     solve_along,
     solve_stage,
+    stir,
     zero,
 )
 from kempe.solvers.tape import Tape, take_state
@@ -136,6 +137,23 @@ def _push_stage(eq, wk, s, stage, h, dx, dp, dq, dv, first, second, t0, t1, tota
 
 
 @compiled
+def _stray(eq, s, row, h, first, second):
+    """By how much the embedded formulas differ along a direction: steps may be too long for it alone."""
+    for k in range(2):
+        stages = second if k > 0 else first
+        three, five = 0.0, 0.0
+        for i in range(eq.n):
+            e3, e5 = 0.0, 0.0
+            for j in range(STAGES):
+                e3 += E3[j] * stages[j, i]
+                e5 += E5[j] * stages[j, i]
+            three, five = max(three, abs(e3) / eq.scale[i]), max(five, abs(e5) / eq.scale[i])
+        if five > 0.0:
+            off = h * five * five / np.sqrt(five * five + 0.01 * three * three)
+            s.strays[row] = max(s.strays[row], off / s.reach[k])
+
+
+@compiled
 def _push_finish(eq, wk, s, h, dx, dq, dv, first, second, t0, t1):
     """The direction at the end, whose state is in the inputs."""
     n, dh = eq.n, t1 - t0
@@ -161,6 +179,9 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
         zero(s.end_q)
         zero(s.end_v)
         zero(s.end_integral)
+    watched = s.strays.shape[0] > 0 and s.dt[D - 1] == 0.0
+    if watched:
+        stir(eq, s, s.dq[D - 1], s.dv[D - 1])
     for stage in range(STAGES):
         if _stage(eq, wk, s, tape, row, stage) == 0:
             return 0
@@ -202,6 +223,8 @@ def push_step(eq: Equations, wk: Work, s: Slopes, tape: Tape, row: int) -> int:
         return 1
     if _stage(eq, wk, s, tape, row, STAGES) == 0:
         return 0
+    if watched:
+        _stray(eq, s, row, h, s.first[D - 1], s.second[D - 1])
     for d in range(D):
         _push_finish(eq, wk, s, h, s.dx[d], s.dq[d], s.dv[d], s.first[d], s.second[d], s.dt[d], 0.0)
         s.dt[d] = 0.0

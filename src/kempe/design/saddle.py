@@ -1,0 +1,70 @@
+"""Linear systems of coordinates and constraints at the start of a motion, outside of compiled code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import bmat, coo_matrix, csc_matrix, diags
+from scipy.sparse.linalg import splu
+
+from kempe.solvers.directions import Directions, pulled, pushed
+from kempe.system import System
+
+#: What a pivot of the multiplier block gets, in squares of row sizes, and how often a solution is refined.
+SHIFT, SWEEPS = 1e-11, 6
+
+
+class Saddle:
+    """[H, J^T; L, 0], factored with a small shift that refinement takes out again; L is J where it is not given."""
+
+    def __init__(self, H: Any, J: Any, row_scale: np.ndarray, unit: float, L: Any = None) -> None:
+        n, m = H.shape[0], J.shape[0]
+        self.n, self.K = n, csc_matrix(bmat([[H, J.T], [J if L is None else L, None]]) if m else H)
+        shift = diags(np.concatenate([np.zeros(n), -SHIFT * row_scale**2 / unit]))
+        self.factors = splu(csc_matrix(self.K + shift))
+
+    def solve(self, rhs: np.ndarray, trans: str = "N") -> np.ndarray:
+        """The solution for one or more right-hand sides, as columns."""
+        K = self.K if trans == "N" else self.K.T
+        found = self.factors.solve(rhs, trans)
+        for _ in range(SWEEPS):
+            found += self.factors.solve(rhs - K @ found, trans)
+        return found
+
+
+class Standing:
+    """What a system has in one position: inputs of all kernels, matrices, and derivatives along directions of these."""
+
+    def __init__(self, system: System, t: float, q: np.ndarray, x: np.ndarray) -> None:
+        self.system, self.t, self.q, self.x = system, t, q, x
+
+    def placed(self, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> np.ndarray:
+        """Inputs with rates, accelerations and multipliers."""
+        x = self.x.copy()
+        self.system.evaluate(self.system.layout.arguments, x, self.q, self.t, v, lam, a)
+        return x
+
+    def jacobian(self) -> Any:
+        """Phi_q."""
+        rows, columns, values = self.system.jacobian(self.x.copy(), self.q, self.t)
+        return coo_matrix((values, (rows, columns)), shape=(self.system.m, self.system.n)).tocsc()
+
+    def mass(self) -> Any:
+        """M."""
+        d, n = self.system.dynamics, self.system.n
+        out = self.system.evaluate(d.explicit, self.x.copy(), self.q, self.t, np.zeros(n))
+        values = out[n + 3 * self.system.m :][: len(d.block_rows)]
+        return coo_matrix((values, (d.block_rows, d.block_columns)), shape=(n, n)).tocsc()
+
+
+def along(d: Directions, x: np.ndarray, dx: np.ndarray) -> np.ndarray:
+    """The change of all outputs along a direction of inputs."""
+    out = np.zeros(max(1, d.size))
+    pushed(d, x, dx, out)
+    return out[: d.size]
+
+
+def against(d: Directions, x: np.ndarray, weights: np.ndarray, bar: np.ndarray) -> None:
+    """Add to ``bar`` what the weighted outputs change by, per input."""
+    pulled(d, x, np.append(weights, 0.0), bar)
