@@ -42,6 +42,7 @@ def differences(m: kp.Mechanism, value: Any) -> dict[str, float]:
     return found
 
 
+@pytest.mark.filterwarnings("ignore:the gradient is rough:kempe.AccuracyWarning")  # (of index 3, with fixed steps)
 @pytest.mark.parametrize("gradient", ["direct", "adjoint"])
 @pytest.mark.parametrize("method", ["projection", "alpha"])
 def test_motions_have_the_derivatives_they_should_have(method: str, gradient: Any) -> None:
