@@ -23,6 +23,7 @@ RUN = (
     "sensitivity.md",
     "optimisation.md",
     "static_sensitivity.md",
+    "redundancy.md",
 )
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
 
