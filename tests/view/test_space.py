@@ -10,6 +10,7 @@ from PIL import Image
 
 import kempe as kp
 from kempe import view
+from kempe.elements.looks import Look
 from kempe.errors import ModelError
 from kempe.view.meshes import moved
 from kempe.view.space_loads import add_space_vectors
@@ -105,7 +106,7 @@ def test_what_was_imported_is_shown_instead_of_rods():
     corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
     faces = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
     body = m.body("shell", mass=1.0, inertia=(1, 1, 1))
-    object.__setattr__(body, "looks", ((corners, faces, "#ff0000", np.eye(4)),))
+    object.__setattr__(body, "looks", (Look(corners, faces, (1.0, 0.0, 0.0, 1.0)),))
     m.revolute("O", m.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
     scene = scene_of(m, m.assemble().q)
     (shown,) = [piece for piece in scene.pieces if piece.owner == "shell"]

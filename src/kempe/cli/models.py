@@ -77,6 +77,24 @@ def animate(
     raise typer.Exit(1 if error else 0)
 
 
+@app.command("import")
+def import_robot(
+    file: Annotated[Path, typer.Argument(help="A URDF file, or an MJCF file of MuJoCo's.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The model file to write.")] = None,
+    free_base: Annotated[bool, typer.Option(help="URDF: the root link is free, not part of the ground.")] = False,
+    limits: Annotated[bool, typer.Option(help="Limits of joints become rigid stops.")] = False,
+) -> None:
+    """Make a model file of a robot described in URDF or MJCF, and say what it does not represent."""
+    from kempe import running
+
+    target = out or file.with_suffix(".kempe.yaml")
+    with explained():
+        written, told = running.import_file(file, target, fixed_base=not free_base, limits=limits)
+    for sentence in told:
+        typer.echo(sentence, err=True)
+    typer.echo(written)
+
+
 @app.command()
 def show(
     file: File,

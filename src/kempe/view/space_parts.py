@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.colors import to_hex
 from scipy.spatial import ConvexHull
 
+from kempe.elements.looks import Look
 from kempe.view.meshes import faceted, prism
 from kempe.view.scene import Scene, across
 from kempe.view.style import INK
@@ -88,10 +89,9 @@ def inertia_solid(scene: Scene, frame: int, mass: float, inertia: np.ndarray, co
     scene.rod(frame, -0.52 * height * w + radius * u, 0.52 * height * w + radius * u, 0.25 * scene.thick, INK, owner)
 
 
-def look(scene: Scene, frame: int, number: int, shown: tuple, colour: str, owner: str) -> None:
-    """A surface that came with an imported body: vertices, triangles, colour (or None) and pose (3, 4) in its frame."""
-    vertices, triangles, own, pose = shown
+def look(scene: Scene, frame: int, number: int, shown: Look, owner: str) -> None:
+    """A surface that came with an imported body."""
     name = f"look {number} of {owner}"
-    scene.meshes[name] = faceted(np.asarray(vertices, dtype=float), np.asarray(triangles, dtype=int))
-    place = np.eye(3, 4) if pose is None else np.asarray(pose, dtype=float)[:3, :4]
-    scene.add(name, frame, place, colour if own is None else to_hex(own), owner)
+    scene.meshes[name] = faceted(np.asarray(shown.vertices, dtype=float), np.asarray(shown.triangles, dtype=int))
+    place = np.column_stack([shown.rotation, shown.position])
+    scene.add(name, frame, place, to_hex(shown.colour[:3]), owner)

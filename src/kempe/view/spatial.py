@@ -70,7 +70,7 @@ def _body(body: SpatialBody, maker: Maker) -> None:
     places = np.array(maker.reached.get(id(body), [])).reshape(-1, 3)
     through = [scene.point(frame, np.zeros(3))]
     for k, shown in enumerate(body.looks):
-        look(scene, frame, k, shown, shade, body.name)
+        look(scene, frame, k, shown, body.name)
     if not body.looks:
         through = star(scene, frame, places, shade, body.name)
         if maker.holds[id(body)] < 2 and body.name in maker.heavy:

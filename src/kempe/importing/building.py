@@ -1,0 +1,221 @@
+"""A tree of links made a mechanism: bodies at their centres of mass, joints between them, loops closed."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kempe.elements.base import LONGEST_NAME
+from kempe.elements.looks import Look
+from kempe.errors import ModelWarning
+from kempe.importing.inertias import Inertial, together
+from kempe.importing.joining import combined
+from kempe.importing.placing import Placement
+from kempe.importing.tree import WORLD, Coupling, Joint, Link, Loop, Tree
+
+#: How many names a warning has.
+NAMED = 8
+
+
+def build(tree: Tree, make: Callable[..., Any], *, gravity: Any = None, limits: bool = False) -> Any:
+    """The mechanism of a tree, made with the given class; what it does not represent is told by warnings.
+
+    ``gravity`` is the tree's unless another one is given. With ``limits`` the limits of joints become rigid stops.
+    """
+    if not limits:
+        for link in tree.links.values():
+            for joint in link.joints:
+                if joint.limits is not None:
+                    tree.leave_out("limits of joints (limits=True makes stops of them)", joint.name)
+    acting = _numbers(tree.gravity) if gravity is None else gravity
+    built = _Builder(tree, make(_clean(tree.name), dim=3, gravity=acting), limits).mechanism()
+    for what, names in tree.left_out.items():
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        warnings.warn(f"'{tree.name}': not represented: {what}: {', '.join(names[:NAMED])}{more}", ModelWarning, 4)
+    return built
+
+
+class _Builder:
+    """Calls the builder methods of a mechanism."""
+
+    def __init__(self, tree: Tree, mechanism: Any, limits: bool) -> None:
+        self.tree, self.m, self.limits = tree, mechanism, limits
+        self.placed = tree.placed()
+        self.parts: dict[str, Any] = {WORLD: self.m.ground}
+        self.centres: dict[str, Placement] = {WORLD: Placement.none()}  # the frames of parts in the drawn pose
+        self.root = self._roots()
+        self.measured: dict[str, Any] = {}
+        self.coupled = {name for c in tree.couplings for name in (c.joint, c.other) if name is not None}
+
+    def mechanism(self) -> Any:
+        """The mechanism; bodies first, so that names of links stay as they are."""
+        moving = [link for link in self.tree.links.values() if link.joints]
+        for link in moving:
+            self._body(link)
+        self._note_massless(moving)
+        for link in moving:
+            self._join(link)
+        for loop in self.tree.loops:
+            self._close(loop)
+        for coupling in self.tree.couplings:
+            self._couple(coupling)
+        return self.m
+
+    def _roots(self) -> dict[str, str]:
+        """Link -> the link it is part of: itself, or the nearest one above that moves."""
+        found = {WORLD: WORLD}
+        for link in self.tree.links.values():
+            found[link.name] = link.name if link.joints else found[link.parent]
+        return found
+
+    def _members(self, root: str) -> list[Link]:
+        return [link for link in self.tree.links.values() if self.root[link.name] == root]
+
+    def _name(self, name: str) -> str:
+        return self.m.free_name(_clean(name))
+
+    # --- bodies -------------------------------------------------------------------------------------------------
+
+    def _body(self, link: Link) -> None:
+        """A body with the axes of its link's frame, at the centre of mass of all that is fixed to it."""
+        frame = self.placed[link.name]
+        within = {member.name: frame.inverse() @ self.placed[member.name] for member in self._members(link.name)}
+        whole = together(
+            member.inertial.seen_from(within[member.name])
+            for member in self._members(link.name)
+            if member.inertial is not None
+        )
+        place = frame if whole is None else frame @ Placement(whole.centre, np.eye(3))
+        self.centres[link.name] = place
+        body = self._heavy(link, place, whole)
+        self.parts[link.name] = body
+        body.looks = tuple(
+            _moved(look, place.inverse() @ self.placed[member.name])
+            for member in self._members(link.name)
+            for look in member.looks
+        )
+
+    def _heavy(self, link: Link, place: Placement, whole: Inertial | None) -> Any:
+        name, at, axes = self._name(link.name), _numbers(place.position), _rows(place.rotation)
+        if whole is None:
+            return self.m.body(name, at=at, rotation=axes)
+        if not whole.inertia.any():  # a point mass, which is carried by axes without inertia
+            body = self.m.body(name, at=at, rotation=axes)
+            point = self.m.point(self._name(f"{name} mass"), at=at, mass=whole.mass)
+            self.m.spherical(self._name(f"{name} carries its mass"), body, point, at=at)
+            return body
+        return self.m.body(name, mass=whole.mass, inertia=_rows(whole.inertia), at=at, rotation=axes)
+
+    def _note_massless(self, moving: list[Link]) -> None:
+        """Say which links would move without anything that resists: they and all that hangs on them have no mass."""
+        heavy: set[str] = set()
+        for link in reversed(moving):
+            own = any(member.inertial is not None for member in self._members(link.name))
+            if own or link.name in heavy:
+                heavy |= {link.name, self.root[link.parent]}
+            else:
+                self.tree.leave_out("masses of links that have none (they move in kinematics only)", link.name)
+
+    # --- joints -------------------------------------------------------------------------------------------------
+
+    def _join(self, link: Link) -> None:
+        """The joints from a link's parent to the link; between two joints there is a frame without mass."""
+        parent, child = self.parts[self.root[link.parent]], self.parts[link.name]
+        frame = self.placed[link.name]
+        joints = [self._in_the_world(joint, frame) for joint in link.joints]
+        if len(joints) > 1 and not any(self._needs_its_own(joint) for joint in joints):
+            one = combined(joints)
+            if one is not None:
+                if one.verb:
+                    getattr(self.m, one.verb)(self._name(f"{link.name} joint"), parent, child, **one.arguments)
+                return
+        for number, joint in enumerate(joints, start=1):
+            last = number == len(joints)
+            at, axes = _numbers(frame.position), _rows(frame.rotation)
+            next_part = child if last else self.m.body(self._name(f"{link.name} frame {number}"), at=at, rotation=axes)
+            self._joint(joint, parent, next_part)
+            parent = next_part
+
+    def _in_the_world(self, joint: Joint, frame: Placement) -> Joint:
+        return replace(joint, place=frame.point(joint.place), axis=frame.rotation @ joint.axis)
+
+    def _needs_its_own(self, joint: Joint) -> bool:
+        """Whether something acts on this joint alone."""
+        return not joint.plain or joint.name in self.coupled or (self.limits and joint.limits is not None)
+
+    def _joint(self, joint: Joint, parent: Any, child: Any) -> None:
+        if joint.kind == "free":
+            return
+        name, at, axis = self._name(joint.name), _numbers(joint.place), _numbers(joint.axis)
+        if joint.kind == "ball":
+            self.m.spherical(name, parent, child, at=at)
+        elif joint.kind == "planar":
+            self.m.planar(name, parent, child, at=at, axis=axis)
+        else:
+            turning = joint.kind == "hinge"
+            made = (self.m.revolute if turning else self.m.prismatic)(name, parent, child, at=at, axis=axis)
+            self.measured[joint.name] = made.angle if turning else made.displacement
+            self._act(joint, name)
+
+    def _act(self, joint: Joint, name: str) -> None:
+        """What resists the motion of a joint."""
+        along = self.measured[joint.name]
+        if joint.stiffness or joint.damping:
+            spring = {"stiffness": joint.stiffness, "rest": joint.rest, "damping": joint.damping}
+            self.m.joint_spring(self._name(f"{name} spring"), along, **spring)
+        if joint.armature:
+            self.m.armature(self._name(f"{name} armature"), along, joint.armature)
+        if joint.friction:
+            self.m.friction(self._name(f"{name} friction"), along, friction=1.0, normal=joint.friction)
+        if self.limits and joint.limits is not None:
+            for limit, side in zip(joint.limits, ("below", "above"), strict=True):
+                self.m.stop(self._name(f"{name} limit {side}"), along, limit, side=side)
+
+    # --- loops and couplings ------------------------------------------------------------------------------------
+
+    def _close(self, loop: Loop) -> None:
+        ends = [self._marker(loop.first, loop.on_first), self._marker(loop.second, loop.on_second)]
+        (self.m.weld if loop.turned else self.m.spherical)(self._name(loop.name), *ends)
+
+    def _marker(self, link: str, place: Placement) -> Any:
+        root = self.root[link]
+        within = self.centres[root].inverse() @ self.placed[link] @ place
+        return self.parts[root].on(_numbers(within.position), rotation=_rows(within.rotation))
+
+    def _couple(self, coupling: Coupling) -> None:
+        """The polynomial that a joint's motion is of another's; a straight one is a coupler."""
+        name, first = self._name(coupling.name), self.measured[coupling.joint]
+        offset, *powers = coupling.coefficients
+        if coupling.other is None:
+            self.m.constraint(name, lambda q: q - offset, first)
+            return
+        second = self.measured[coupling.other]
+
+        def follows(q: Any, r: Any) -> Any:
+            return q - offset - sum(c * r**k for k, c in enumerate(powers, start=1))
+
+        self.m.constraint(name, follows, first, second)
+
+
+def _moved(look: Look, frame: Placement) -> Look:
+    place = frame @ Placement(look.position, look.rotation)
+    return replace(look, position=place.position, rotation=place.rotation)
+
+
+def _clean(name: str) -> str:
+    """A name that Kempe takes: dots separate names there, and braces enclose them."""
+    kept = "".join(c if c.isprintable() and c not in "{}." else "_" for c in name).strip()
+    return re.sub(r"\s+", " ", kept)[:LONGEST_NAME].strip() or "robot"
+
+
+def _numbers(values: np.ndarray) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+def _rows(matrix: np.ndarray) -> list[list[float]]:
+    return [[float(value) for value in row] for row in matrix]
