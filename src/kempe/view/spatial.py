@@ -10,6 +10,7 @@ from kempe.elements import Element, Inertia, Point, PointMass, RigidBody, RigidL
 from kempe.model import Model
 from kempe.view import space_joints, space_loads  # noqa: F401 (they say what elements look like)
 from kempe.view.making import Maker, sign
+from kempe.view.meshes import ball, cone, cylinder
 from kempe.view.scene import Label, Scene
 from kempe.view.space_parts import inertia_solid, look, star
 from kempe.view.stage import markers_of
@@ -17,6 +18,8 @@ from kempe.view.style import DARK, INK
 
 #: Links are as thick as this share of the mechanism, and of a usual link at most.
 THICK, STOUT = 0.011, 0.1
+#: From so many solids on they have fewer facets.
+MANY = 300
 
 
 def scene_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None = None) -> Scene:
@@ -43,6 +46,9 @@ def scene_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None
     gravity = maker.gravity
     if np.any(gravity):
         scene.up = -gravity / np.linalg.norm(gravity)
+    if len(scene.pieces) > MANY:  # each is small then
+        sides = 20 if len(scene.pieces) < 5 * MANY else 12
+        scene.meshes |= {"ball": ball(sides), "cylinder": cylinder(sides), "cone": cone(sides)}
     return scene
 
 
