@@ -3,9 +3,10 @@ Over-constrained
 ================
 
 A load hangs on four rods of which two would do, and a door on three hinges. Both move as if the rest were not there,
-but what each rod and hinge carries no rigid-body mechanics can tell: forces that cancel each other may be added at will.
-The program says so, and by name. With the sections of the rods known it is decided: they share the load as they stretch,
-while the motion stays that of rigid parts. The shares are compared with those of an elastic structure worked out apart.
+but what each rod and hinge carries no rigid-body mechanics can tell: forces that cancel each other may be added at
+will. The program says so, and by name. With the sections of the rods known it is decided: they share the load as they
+stretch, while the motion stays that of rigid parts. The shares are compared with those of an elastic structure worked
+out apart.
 """
 
 import numpy as np
