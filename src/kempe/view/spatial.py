@@ -40,7 +40,8 @@ def scene_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None
         if isinstance(element, RigidLink):
             _bar(element, maker)
     for element in acting:
-        sign(element, maker)
+        if not any(getattr(marker.carrier, "looks", ()) for marker in markers_of(element)):
+            sign(element, maker)
         if isinstance(element, SpatialJoint):
             _name_joint(element, maker)
     gravity = maker.gravity
@@ -70,7 +71,7 @@ def _body(body: SpatialBody, maker: Maker) -> None:
     places = np.array(maker.reached.get(id(body), [])).reshape(-1, 3)
     through = [scene.point(frame, np.zeros(3))]
     for k, shown in enumerate(body.looks):
-        look(scene, frame, k, shown, body.name)
+        look(scene, frame, k, shown, shade, body.name)
     if not body.looks:
         through = star(scene, frame, places, shade, body.name)
         if maker.holds[id(body)] < 2 and body.name in maker.heavy:
