@@ -9,7 +9,7 @@ import numpy as np
 from kempe.elements import Element, Inertia, Point, PointMass, RigidBody, RigidLink, SpatialBody, SpatialJoint
 from kempe.model import Model
 from kempe.view import space_joints, space_loads  # noqa: F401 (they say what elements look like)
-from kempe.view.making import Maker, sign
+from kempe.view.making import STONE, Maker, sign
 from kempe.view.meshes import ball, cone, cylinder
 from kempe.view.scene import Label, Scene
 from kempe.view.space_parts import inertia_solid, look, star
@@ -31,6 +31,8 @@ def scene_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None
         for marker in markers_of(element):
             maker.reach(marker)
     _measure(maker)
+    for k, shown in enumerate(getattr(model.ground, "looks", ())):  # type: ignore[attr-defined]
+        look(scene, 0, k, shown, STONE, "ground")
     for part in model.parts.values():
         if isinstance(part, SpatialBody):
             _body(part, maker)
