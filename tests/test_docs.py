@@ -16,12 +16,14 @@ RUN = (
     "tutorial.md",
     "extending.md",
     "index.md",
+    "importing.md",
     "nonsmooth.md",
     "clearance.md",
     "response.md",
     "sensitivity.md",
     "optimisation.md",
     "static_sensitivity.md",
+    "redundancy.md",
 )
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
 

@@ -20,6 +20,8 @@ from kempe.importing.tree import WORLD, Coupling, Joint, Link, Loop, Tree
 
 #: How many names a warning has.
 NAMED = 8
+#: What a frame between two joints of one link, or a link without mass, weighs, in parts of what it carries.
+LIGHT = 1e-9
 
 
 def build(tree: Tree, make: Callable[..., Any], *, gravity: Any = None, limits: bool = False) -> Any:
@@ -49,16 +51,17 @@ class _Builder:
         self.parts: dict[str, Any] = {WORLD: self.m.ground}
         self.centres: dict[str, Placement] = {WORLD: Placement.none()}  # the frames of parts in the drawn pose
         self.root = self._roots()
+        self.moving = [link for link in tree.links.values() if link.joints]
+        self.wholes = {link.name: self._whole(link) for link in self.moving}
+        self.carried = self._carried()
         self.measured: dict[str, Any] = {}
         self.coupled = {name for c in tree.couplings for name in (c.joint, c.other) if name is not None}
 
     def mechanism(self) -> Any:
         """The mechanism; bodies first, so that names of links stay as they are."""
-        moving = [link for link in self.tree.links.values() if link.joints]
-        for link in moving:
+        for link in self.moving:
             self._body(link)
-        self._note_massless(moving)
-        for link in moving:
+        for link in self.moving:
             self._join(link)
         for loop in self.tree.loops:
             self._close(loop)
@@ -81,50 +84,62 @@ class _Builder:
 
     # --- bodies -------------------------------------------------------------------------------------------------
 
+    def _whole(self, link: Link) -> Inertial | None:
+        """What a link weighs with all that is fixed to it, in its own frame."""
+        back = self.placed[link.name].inverse()
+        members = [member for member in self._members(link.name) if member.inertial is not None]
+        return together(m.inertial.seen_from(back @ self.placed[m.name]) for m in members if m.inertial is not None)
+
+    def _carried(self) -> dict[str, Inertial]:
+        """What each link weighs, or where it weighs nothing, the lightest of what hangs on it."""
+        found: dict[str, Inertial] = {}
+        for link in reversed(self.moving):
+            whole = self.wholes[link.name] or found.get(link.name)
+            if whole is None:
+                self.tree.leave_out("masses of links that have none (they move in kinematics only)", link.name)
+                continue
+            above = self.root[link.parent]
+            found[link.name] = whole
+            found[above] = min(whole, found.get(above, whole), key=lambda inertial: inertial.mass)
+        return found
+
     def _body(self, link: Link) -> None:
         """A body with the axes of its link's frame, at the centre of mass of all that is fixed to it."""
-        frame = self.placed[link.name]
-        within = {member.name: frame.inverse() @ self.placed[member.name] for member in self._members(link.name)}
-        whole = together(
-            member.inertial.seen_from(within[member.name])
-            for member in self._members(link.name)
-            if member.inertial is not None
-        )
+        frame, whole = self.placed[link.name], self.wholes[link.name]
         place = frame if whole is None else frame @ Placement(whole.centre, np.eye(3))
-        self.centres[link.name] = place
-        body = self._heavy(link, place, whole)
-        self.parts[link.name] = body
-        body.looks = tuple(
-            _moved(look, place.inverse() @ self.placed[member.name])
-            for member in self._members(link.name)
-            for look in member.looks
-        )
+        body = self._rigid(self._name(link.name), link, place, whole)
+        self.centres[link.name], self.parts[link.name] = place, body
+        members = self._members(link.name)
+        back = place.inverse()
+        body.looks = tuple(_moved(look, back @ self.placed[m.name]) for m in members for look in m.looks)
+        for member in members:
+            self._lift(member)
 
-    def _heavy(self, link: Link, place: Placement, whole: Inertial | None) -> Any:
-        name, at, axes = self._name(link.name), _numbers(place.position), _rows(place.rotation)
-        if whole is None:
+    def _rigid(self, name: str, link: Link, place: Placement, whole: Inertial | None) -> Any:
+        """A body that weighs what is given, or next to nothing; a point mass has next to no inertia."""
+        at, axes = _numbers(place.position), _rows(place.rotation)
+        carried = self.carried.get(link.name)
+        if whole is None and carried is None:
             return self.m.body(name, at=at, rotation=axes)
-        if not whole.inertia.any():  # a point mass, which is carried by axes without inertia
-            body = self.m.body(name, at=at, rotation=axes)
-            point = self.m.point(self._name(f"{name} mass"), at=at, mass=whole.mass)
-            self.m.spherical(self._name(f"{name} carries its mass"), body, point, at=at)
-            return body
-        return self.m.body(name, mass=whole.mass, inertia=_rows(whole.inertia), at=at, rotation=axes)
+        if whole is not None and whole.inertia.any():
+            return self.m.body(name, mass=whole.mass, inertia=_rows(whole.inertia), at=at, rotation=axes)
+        assert carried is not None
+        arm = float(np.linalg.norm(carried.centre - link.joints[-1].place)) or 1.0
+        moment = LIGHT * (float(np.trace(carried.inertia)) / 3 or carried.mass * arm**2)
+        mass = LIGHT * carried.mass if whole is None else whole.mass
+        return self.m.body(name, mass=mass, inertia=(moment,) * 3, at=at, rotation=axes)
 
-    def _note_massless(self, moving: list[Link]) -> None:
-        """Say which links would move without anything that resists: they and all that hangs on them have no mass."""
-        heavy: set[str] = set()
-        for link in reversed(moving):
-            own = any(member.inertial is not None for member in self._members(link.name))
-            if own or link.name in heavy:
-                heavy |= {link.name, self.root[link.parent]}
-            else:
-                self.tree.leave_out("masses of links that have none (they move in kinematics only)", link.name)
+    def _lift(self, link: Link) -> None:
+        """The force that compensates a share of a link's weight."""
+        if link.lift and link.inertial is not None:
+            force = tuple(-link.lift * link.inertial.mass * g for g in self.m.gravity)
+            place = Placement(link.inertial.centre, np.eye(3))
+            self.m.force(self._name(f"{link.name} lift"), self._marker(link.name, place), force)
 
     # --- joints -------------------------------------------------------------------------------------------------
 
     def _join(self, link: Link) -> None:
-        """The joints from a link's parent to the link; between two joints there is a frame without mass."""
+        """The joints from a link's parent to the link; between two joints there is a light frame."""
         parent, child = self.parts[self.root[link.parent]], self.parts[link.name]
         frame = self.placed[link.name]
         joints = [self._in_the_world(joint, frame) for joint in link.joints]
@@ -136,8 +151,8 @@ class _Builder:
                 return
         for number, joint in enumerate(joints, start=1):
             last = number == len(joints)
-            at, axes = _numbers(frame.position), _rows(frame.rotation)
-            next_part = child if last else self.m.body(self._name(f"{link.name} frame {number}"), at=at, rotation=axes)
+            name = self._name(f"{link.name} frame {number}")
+            next_part = child if last else self._rigid(name, link, frame, None)
             self._joint(joint, parent, next_part)
             parent = next_part
 

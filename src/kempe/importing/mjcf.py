@@ -112,10 +112,8 @@ class _Reader:
         name = node.given.get("name") or f"body {len(self.made.links) + 1}"
         if name == WORLD or name in self.made.links:
             node.wrong("the name is taken already")
-        link = Link(name, parent.name, frame @ self.compiler.placement(node))
+        link = Link(name, parent.name, frame @ self.compiler.placement(node), lift=node.number("gravcomp", 0.0))
         self.made.links[name] = link
-        if node.number("gravcomp", 0.0) != 0:
-            self.made.leave_out("compensation of gravity", name)
         children = [child for child in node.children if child.tag != "inertial"]
         link.inertial = self._inertial(node, around)
         self._content(children, link, Placement.none(), around)

@@ -48,6 +48,7 @@ class Link:
     joints: list[Joint] = field(default_factory=list)
     inertial: Inertial | None = None
     looks: list[Look] = field(default_factory=list)
+    lift: float = 0.0  # the share of its weight that a force on its centre of mass compensates
 
 
 @dataclass

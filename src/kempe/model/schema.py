@@ -61,6 +61,7 @@ SPATIAL_ROLES: dict[str, dict[str, str]] = {
     "bar": {"centre": "number"},
     "vector": {"fixed": "flag"},
     "torque": {"torque": "laws", "frame": "text"},
+    "impulse": {"torque": "vector"},
     "torsion_spring": {"i": "side"},
     "gear": {"i": "joint", "j": "joint"},
     "bushing": dict.fromkeys(("stiffness", "damping", "torsion", "torsion_damping"), "numbers"),

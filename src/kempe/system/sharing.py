@@ -24,9 +24,10 @@ from kempe.system.wrenches import acts_on_carriers, pulls, second_part, touched
 ELASTIC, SMALLEST = "elastic", "minimum norm"
 #: Stiffnesses say nothing about a combination in which stiff rows have less than this share.
 UNTOLD = 1e-9
-#: In the linear system of a motion: how far the compliances of rows that share a load may be from their mean, as a
-#: factor; and what they are raised and those of rigid rows lowered by where there are both.
-SPREAD, RAISED, RIGID = 1e3, 1e1, 1e-4
+#: In the linear system of a motion, by the share of their flexibilities that compliances of rows should be: what those
+#: of rows that share a load should not fall below, so that rounding leaves them alone, as long as none is beyond the
+#: second, for which refinement gets slow; what they never fall below; and those of rigid rows.
+SOUND, SOFTEST, STIFFEST, RIGID = 1e-2, 1e3, 1e-5, 1e-4
 
 
 def levers(system: System, parameters: np.ndarray, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
@@ -94,11 +95,14 @@ class Sharing:
         found = share * flexible
         involved = np.ones(len(flexible), dtype=bool) if idle is None else np.abs(idle).max(axis=1, initial=0.0) > 0.0
         told, rigid = involved & (self.weight > 0.0), involved & (self.weight == 0.0)
-        if told.any():
-            ratio = self.weight[told] / flexible[told]
-            found[told] *= np.clip(ratio / np.exp(np.log(ratio).mean()), 1.0 / SPREAD, SPREAD)
-            found[told] *= RAISED if rigid.any() else 1.0
-            found[rigid] *= RIGID
+        if not told.any():
+            return found
+        ratio = self.weight[told] / flexible[told]
+        ratio /= np.exp(np.log(ratio).mean())
+        ratio *= min(max(1.0, SOUND / ratio.min()), SOFTEST / ratio.max())
+        found[told] *= np.maximum(ratio, STIFFEST)
+        # none is as stiff as a rigid one, where that leaves every combination with something that gives
+        found[rigid] *= RIGID if idle is None or self.untold(idle).shape[1] else 0.0
         return found
 
 
