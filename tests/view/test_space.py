@@ -10,7 +10,7 @@ from PIL import Image
 
 import kempe as kp
 from kempe import view
-from kempe.elements.looks import Look
+from kempe.elements import Look
 from kempe.errors import ModelError
 from kempe.view.meshes import moved
 from kempe.view.space_loads import add_space_vectors
@@ -106,11 +106,12 @@ def test_what_was_imported_is_shown_instead_of_rods():
     corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
     faces = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
     body = m.body("shell", mass=1.0, inertia=(1, 1, 1))
-    object.__setattr__(body, "looks", (Look(corners, faces, (1.0, 0.0, 0.0, 1.0)),))
+    object.__setattr__(body, "looks", (Look(corners, faces, (1.0, 0.0, 0.0, 1.0), np.array([0.0, 0.0, 2.0])),))
     m.revolute("O", m.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
     scene = scene_of(m, m.assemble().q)
     (shown,) = [piece for piece in scene.pieces if piece.owner == "shell"]
     assert shown.colour == "#ff0000" and len(scene.meshes[shown.mesh].triangles) == 4
+    assert scene.extent.min(axis=0) == pytest.approx([0, 0, 2]) and scene.extent.max(axis=0) == pytest.approx([1, 1, 3])
 
 
 # --- pictures -------------------------------------------------------------------------------------------------------
