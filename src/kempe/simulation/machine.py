@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kempe.calling import suggestion
+from kempe.elements import Part
 from kempe.errors import ConvergenceError, ModelError
 from kempe.simulation.assembling import Pose, assembled, pose_array, pose_of, whole_turns
 from kempe.simulation.equations import equations
@@ -217,6 +218,9 @@ class Machine:
             mo.set_rows(eq, wk)
         left = self._velocities_in_contact() if len(eq.touches.normal) else st.velocities(eq, wk, start, now)
         if not np.isfinite(left):
+            light = [part.name for part in self.system.parts if not self._mass_of(part).any()]
+            if light:
+                raise ModelError(_without_inertia(light))
             raise ModelError(
                 "the start velocities are not finite: a number of the model or a velocity is far too large"
             )
@@ -228,6 +232,11 @@ class Machine:
         self.held_at_first = wk.x[eq.hybrids.row_at].copy()
         if switches:
             mo.first_modes(eq, wk, now)
+
+    def _mass_of(self, part: Part) -> np.ndarray:
+        """What resists each coordinate of a part."""
+        first = self.system.first[part.name]
+        return np.asarray(self.start.mass[first : first + len(part.channels)] > 0.0)
 
     def _velocities_in_contact(self) -> float:
         """Consistent velocities where gaps may be closed: those close up that would have to go through each other.
@@ -348,11 +357,7 @@ class Machine:
         massless = eq.shift[:n]
         loose = np.flatnonzero((massless > 0) & (pivot[:n] < st.ODD_MASS * massless))
         if len(loose):
-            listed = ", ".join(f"'{self.system.names[k][0]}'" for k in loose[:4])
-            raise ModelError(
-                f"no inertia resists the motion of {listed}; "
-                "give these parts mass and inertia, or hold them with a joint"
-            )
+            raise ModelError(_without_inertia([self.system.names[k][0] for k in loose]))
         weak = np.flatnonzero((pivot[n:] < st.ODD_ROW * eq.flexible) & self.system.in_force(self.wk.x))
         if len(weak):
             self._share(weak)
@@ -495,3 +500,9 @@ class Machine:
         code = int(go_on(eq, wk, self.course))
         if code not in (co.REACHED, co.EVENTS_FULL):
             raise ConvergenceError(explain(self, code))
+
+
+def _without_inertia(names: list[str]) -> str:
+    """What is said of parts or coordinates that nothing resists."""
+    listed = ", ".join(f"'{name}'" for name in names[:4])
+    return f"no inertia resists the motion of {listed}; give these parts mass and inertia, or hold them with a joint"
