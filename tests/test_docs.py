@@ -23,6 +23,8 @@ RUN = (
     "sensitivity.md",
     "optimisation.md",
     "static_sensitivity.md",
+    "redundancy.md",
+    "spatial.md",
 )
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
 

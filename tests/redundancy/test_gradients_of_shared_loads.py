@@ -42,6 +42,7 @@ def differences(m: kp.Mechanism, value: Any) -> dict[str, float]:
     return found
 
 
+@pytest.mark.filterwarnings("ignore:the gradient is rough:kempe.AccuracyWarning")  # (of index 3, with fixed steps)
 @pytest.mark.parametrize("gradient", ["direct", "adjoint"])
 @pytest.mark.parametrize("method", ["projection", "alpha"])
 def test_motions_have_the_derivatives_they_should_have(method: str, gradient: Any) -> None:
@@ -53,7 +54,7 @@ def test_motions_have_the_derivatives_they_should_have(method: str, gradient: An
         m, lambda p: m.sensitivity(0.4, final, ["mass"], parameters=p, method=method, **options).values["x"]
     )
     assert abs(exact["mass"]) > 1e-4
-    assert found == pytest.approx(exact, rel=1e-5, abs=1e-8)
+    assert all(abs(found[p] - value) * m.parameters[p].value < 1e-7 for p, value in exact.items())
 
 
 def test_loads_that_are_shared_are_refused_in_simulations() -> None:

@@ -178,9 +178,9 @@ def swing(t: np.ndarray, amplitude: float, rate: float) -> np.ndarray:
 
 
 def ripple(angle: np.ndarray, bend: float) -> np.ndarray:
-    """Hooke's joint: the output's angle over the input's, whose fork begins across the plane of the two shafts."""
+    """Hooke's joint: the output's angle over the input's, whose arm begins square to the plane of the two shafts."""
     turns = np.round(angle / np.pi)
-    return np.arctan(np.tan(angle - turns * np.pi) / np.cos(bend)) + turns * np.pi
+    return np.arctan(np.tan(angle - turns * np.pi) * np.cos(bend)) + turns * np.pi
 
 
 class CrankPath:

@@ -181,12 +181,13 @@ def drawn(
     springs: int | None = None,
     damped: bool = True,
     floating: bool = False,
+    serial: bool = False,
     gravity: Any = (0.5, -0.3, -9.81),
 ) -> Plan:
-    """A random tree with loops where they leave it movable, springs and dampers."""
+    """A random tree (a chain if ``serial``) with loops where they leave it movable, springs and dampers."""
     rng = np.random.default_rng(seed)
     for _ in range(100):
-        plan = _tried(rng, count, kinds, loops, springs, damped, floating, gravity)
+        plan = _tried(rng, count, kinds, loops, springs, damped, floating, serial, gravity)
         m = plan.reference()
         if m.rows == 0 or independence(plan, m) > ILL:
             return plan
@@ -212,11 +213,12 @@ def _tried(
     springs: int | None,
     damped: bool,
     floating: bool,
+    serial: bool,
     gravity: Any,
 ) -> Plan:
     plan = Plan(np.asarray(gravity, dtype=float))
     for k in range(count):
-        mass, parent = rng.uniform(0.5, 2.0), int(rng.integers(-1, k)) if k and not floating else k - 1
+        mass, parent = rng.uniform(0.5, 2.0), k - 1 if floating or serial else int(rng.integers(-1, k))
         near = plan.bodies[parent].at if parent >= 0 else np.zeros(3)
         at = near + rng.uniform(-1, 1, 3)
         plan.bodies.append(Body(mass, inertia_of(mass, rng), at, turn(rng)))

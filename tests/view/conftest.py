@@ -6,7 +6,7 @@ import pytest
 
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 FLAGS = (
-    "--headless=new --no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic --no-first-run "
+    "--headless=new --no-sandbox --disable-gpu --enable-unsafe-swiftshader --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync --window-size=1280,900"
 )
 MISSING = not all(map(shutil.which, (CHROMIUM, DRIVER)))

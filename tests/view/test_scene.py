@@ -5,7 +5,7 @@ import pytest
 
 from kempe.errors import ModelError
 from kempe.view.camera import VIEWS, angles_of, camera, level
-from kempe.view.meshes import ball, bow, box, cone, cylinder, faceted, helix, moved, placed, prism
+from kempe.view.meshes import ball, bow, box, coarser, cone, creased, cylinder, faceted, helix, moved, placed, prism
 from kempe.view.raster import Canvas
 from kempe.view.scene import Scene, along, between
 
@@ -53,6 +53,24 @@ def test_normals_stay_normal_however_a_surface_is_stretched():
 def test_a_triangle_without_area_shows_nothing():
     mesh = faceted(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [2, 0, 0]], float), np.array([[0, 1, 2], [0, 1, 3]]))
     assert len(mesh.triangles) == 1
+
+
+def test_imported_surfaces_are_smooth_but_for_their_edges():
+    round_ = creased(ball(64).vertices, ball(64).triangles)
+    out = round_.vertices / np.linalg.norm(round_.vertices, axis=1, keepdims=True)
+    assert np.einsum("ni,ni->n", round_.normals, out).min() > 0.99
+    square = creased(box().vertices, box().triangles)
+    assert np.abs(square.normals).max(axis=1) == pytest.approx(1.0)
+    assert len(square.vertices) == 24 and volume(square) == pytest.approx(1.0)
+
+
+def test_a_coarser_surface_is_nearly_the_same_solid():
+    fine = ball(256)
+    vertices, triangles = coarser(fine.vertices, fine.triangles, 3000)
+    assert 500 < len(triangles) <= 3000
+    assert volume(creased(vertices, triangles)) == pytest.approx(4 * np.pi / 3, rel=0.05)
+    kept = coarser(fine.vertices, fine.triangles, 10**6)
+    assert len(kept[1]) == len(fine.triangles)
 
 
 # --- frames ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from PIL import Image
 
 import kempe as kp
 from kempe import view
-from kempe.elements.looks import Look
+from kempe.elements import Look
 from kempe.errors import ModelError
 from kempe.view.meshes import moved
 from kempe.view.space_loads import add_space_vectors
@@ -106,11 +106,12 @@ def test_what_was_imported_is_shown_instead_of_rods():
     corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
     faces = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
     body = m.body("shell", mass=1.0, inertia=(1, 1, 1))
-    object.__setattr__(body, "looks", (Look(corners, faces, (1.0, 0.0, 0.0, 1.0)),))
+    object.__setattr__(body, "looks", (Look(corners, faces, (1.0, 0.0, 0.0, 1.0), np.array([0.0, 0.0, 2.0])),))
     m.revolute("O", m.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
     scene = scene_of(m, m.assemble().q)
     (shown,) = [piece for piece in scene.pieces if piece.owner == "shell"]
     assert shown.colour == "#ff0000" and len(scene.meshes[shown.mesh].triangles) == 4
+    assert scene.extent.min(axis=0) == pytest.approx([0, 0, 2]) and scene.extent.max(axis=0) == pytest.approx([1, 1, 3])
 
 
 # --- pictures -------------------------------------------------------------------------------------------------------
@@ -197,3 +198,23 @@ def test_a_missing_viser_is_told(swing, monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(ModelError, match=r"pip install kempe\[viser\]"):
         swing[1].show()
+
+
+def test_paths_are_the_motion_of_their_points(swing):
+    m, result = swing
+    printed = view.path(result, ["bob", "A"], view="front")
+    assert [text.get_text() for text in printed.axes[0].get_legend().get_texts()] == ["bob", "A"]
+    moving = view.pictures.history(result, "A", m)
+    plate = np.column_stack([result.array(f"plate.{c}") for c in "xyz"])
+    assert np.linalg.norm(moving - plate, axis=1) == pytest.approx(0.5)
+    with pytest.raises(ModelError):
+        view.path(result, ["bbo"])
+
+
+def test_modes_and_equilibria_in_space_have_pages(tmp_path):
+    m = kp.Mechanism("hung", dim=3, gravity=(0, 0, -9.81))
+    bob = m.body("bob", mass=1.0, inertia=(0.1, 0.2, 0.3), at=(0.0, 0.0, -1.0))
+    m.spherical("O", m.ground, bob, at=(0, 0, 0))
+    m.torsion_spring("wound", m.ground, bob, axis=(0, 0, 1), stiffness=1.0)
+    assert "WebGL" in m.equilibrium().report(tmp_path / "rest.html").read_text()
+    assert "WebGL" in m.modes().report(tmp_path / "modes.html").read_text()

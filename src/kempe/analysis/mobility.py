@@ -183,7 +183,7 @@ def _dependencies(posed: Posed, own: np.ndarray, idle: np.ndarray) -> list[Depen
     for one in combinations(idle, place[order[own[order]]]):
         shares = one.shares / posed.row_scale[own]
         shares /= shares[one.row]
-        used = np.flatnonzero(shares)
+        used = [int(j) for j in np.flatnonzero(shares) if not rows[j].element.keeps_rigid or j == one.row]
         combination = {rows[j].label: float(shares[j]) for j in used}
         elements = list(dict.fromkeys(rows[j].owner for j in used))
         found.append(Dependency(rows[one.row].label, combination, True, elements))

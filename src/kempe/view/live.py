@@ -18,7 +18,7 @@ from kempe.view.camera import View, camera, level
 from kempe.view.meshes import Mesh, placed
 from kempe.view.photograph import floor_of
 from kempe.view.pictures import history, in_space, motion_scene
-from kempe.view.scene import Piece, Scene
+from kempe.view.scene import Label, Piece, Scene
 from kempe.view.style import colour
 
 
@@ -79,7 +79,7 @@ class Live:
         self._soft: list[tuple[Any, Piece]] = []
         for k, piece in enumerate(scene.pieces):
             self._add(k, piece)
-        self._names = [self._name(label.text, label.points[0], label.kind) for label in scene.labels]
+        self._names = [self._name(k, label) for k, label in enumerate(scene.labels)]
         self._controls()
         self.go(0)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -129,8 +129,9 @@ class Live:
             side="double",
         )
 
-    def _name(self, text: str, point: int, kind: str) -> tuple[Any, int, str]:
-        return self.server.scene.add_label(f"/name {kind} {text}", text, visible=kind == "part"), point, kind
+    def _name(self, k: int, label: Label) -> tuple[Any, int, str]:
+        handle = self.server.scene.add_label(f"/name {k}", label.text, visible=label.kind == "part")
+        return handle, label.points[0], label.kind
 
     def _controls(self) -> None:
         gui, last = self.server.gui, max(len(self.t) - 1, 1)

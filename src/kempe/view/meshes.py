@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,43 @@ def faceted(vertices: np.ndarray, triangles: np.ndarray) -> Mesh:
     kept = size > 0  # a triangle without area shows nothing
     normals = np.repeat(normal[kept] / size[kept, None], 3, axis=0)
     return Mesh(corners[kept].reshape(-1, 3), normals, np.arange(3 * int(kept.sum())).reshape(-1, 3))
+
+
+def creased(vertices: np.ndarray, triangles: np.ndarray, sharp: float = 40.0) -> Mesh:
+    """A surface that is smooth but for edges at which its triangles meet at more than some degrees."""
+    size = max(float(np.ptp(vertices, axis=0).max(initial=0.0)), 1e-300)
+    _, first, same = np.unique(np.round(vertices / size * 1e6), axis=0, return_index=True, return_inverse=True)
+    places, corners = vertices[first], same.ravel()[triangles]
+    normal = np.cross(places[corners[:, 1]] - places[corners[:, 0]], places[corners[:, 2]] - places[corners[:, 0]])
+    area = np.linalg.norm(normal, axis=1)
+    corners, normal, area = corners[area > 0], normal[area > 0], area[area > 0]
+    count = 3 * len(corners)
+    # corners that share a place: a sparse matrix of corners by corners
+    at = sparse.csr_matrix((np.ones(count), (np.arange(count), corners.ravel())), shape=(count, len(places)))
+    pairs = (at @ at.T).tocoo()
+    mine, other = pairs.row // 3, pairs.col // 3
+    smooth = np.einsum("ni,ni->n", normal[mine], normal[other]) > np.cos(np.radians(sharp)) * area[mine] * area[other]
+    summed = np.zeros((count, 3))
+    np.add.at(summed, pairs.row[smooth], normal[other[smooth]])
+    summed /= np.fmax(np.linalg.norm(summed, axis=1, keepdims=True), 1e-300)
+    keys = np.column_stack([corners.ravel(), np.round(1000.0 * summed)])
+    _, first, shared = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return Mesh(places[corners.ravel()[first]], summed[first], shared.reshape(-1, 3))
+
+
+def coarser(vertices: np.ndarray, triangles: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """A surface of at most so many triangles: vertices in one cell of a grid become one, ever larger cells."""
+    low, size = vertices.min(axis=0), max(float(np.ptp(vertices, axis=0).max()), 1e-300)
+    cells = 400.0
+    while len(triangles) > most:
+        cells *= 0.7
+        _, first, cell = np.unique(
+            np.floor((vertices - low) / size * cells), axis=0, return_index=True, return_inverse=True
+        )
+        triangles = cell.ravel()[triangles]
+        triangles = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
+        vertices = vertices[first]
+    return vertices, triangles
 
 
 def _grid(rows: int, columns: int) -> np.ndarray:

@@ -171,12 +171,19 @@ def _still(drawing: Drawing) -> Drawing:
 
 
 def path(
-    result: Result, names: Sequence[Any] | str, *, model: Model | None = None, title: str = "", at: float | None = None
+    result: Result,
+    names: Sequence[Any] | str,
+    *,
+    model: Model | None = None,
+    title: str = "",
+    at: float | None = None,
+    view: View = None,
 ) -> Figure:
-    """The paths of points in the plane, on equal axes.
+    """The paths of points in the plane, on equal axes, or in space, with the mechanism.
 
     A name is that of a point, body or joint, or a pair ``("rod", (0.1, 0))`` for a point in a part's own axes. With
-    ``model`` the mechanism is drawn behind in its first pose, or in that at the time ``at``.
+    ``model`` the mechanism is drawn behind in its first pose, or in that at the time ``at``. ``view`` says from where
+    one looks in space, as in :func:`draw`.
     """
     wanted = [names] if isinstance(names, str) else list(names)
     if not wanted:
@@ -184,6 +191,11 @@ def path(
     paths = {_called(name): history(filled(result), name, model or result.model) for name in wanted}
     every = np.concatenate(list(paths.values()))
     heading = title or result.provenance.get("model", "")
+    known = model or result.model
+    if known is not None and in_space(known):
+        scene = motion_scene(known, result)
+        scene.keep(np.array([0 if at is None else _row(result, at)]))
+        return still(known, scene, heading, view, names=False, paths=paths)
     if model is None:
         spare = 0.03 * max(float(np.ptp(every, axis=0).max()), 1e-12)
         figure, axes, _ = sheet(every.min(axis=0) - spare, every.max(axis=0) + spare, heading)

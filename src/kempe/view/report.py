@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import difflib
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -287,16 +288,21 @@ def default_plots(model: Model, result: Result, traces: Sequence[str]) -> list[s
     for triple in sorted(spread, key=lambda names: -spread[names]):
         owner = triple[0].rsplit(".", 1)[0]
         wanted = owner in traces if traces else owner not in own
+        wanted = wanted and result.kind(triple[0]) != "direction"  # (of a body's axes its angular velocity tells more)
         if wanted and spread[triple] > 1e-9 * max(1.0, max(spread.values())):
             kinds.setdefault(channel_of(triple[0]) or triple[0], []).append(triple)
     kinds = {kind: members[:CURVES] for kind, members in list(kinds.items())[: PANELS // 2]}
-    order = sorted(kinds, key=lambda kind: ("x", "y", "angle").index(kind) if kind in ("x", "y", "angle") else 3)
+    first = ("x", "y", "z", "angle")
+    order = sorted(kinds, key=lambda kind: first.index(kind) if kind in first else len(first))
+    turning = [name for name in result.names if re.search(r"\.omega\.[xyz]$", name)] if model.space.dim == 3 else []
+    most = sorted(turning, key=lambda name: -_spread(result.array(name)))[:CURVES]
     efforts = [name for name in result.names if channel_of(name) == "effort"][:CURVES]
     inverse = result.provenance.get("analysis") == "inverse dynamics"
     energy = ["energy"] if "energy.kinetic" in result.series else []
     return [
         *(efforts if inverse else ()),
         *(triple[k] for k in (0, 1) for kind in order for triple in kinds[kind]),
+        *(name for name in turning if name in most and _spread(result.array(name)) > 0.0),
         *energy,
     ]
 

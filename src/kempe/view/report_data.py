@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kempe.elements import Inertia, PointMass
+from kempe.elements import Inertia, PointMass, RigidBody
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
@@ -214,7 +214,7 @@ def loads_of(model: Model, result: Result) -> list[dict[str, Any]]:
     """What joints, drivers, springs and forces do to the parts, wherever it is known and not always nothing."""
     found = []
     for name, element in model.elements.items():
-        if isinstance(element, (Inertia, PointMass)):
+        if isinstance(element, (Inertia, PointMass, RigidBody)):
             continue
         try:
             load = result.reaction(name)

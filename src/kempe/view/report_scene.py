@@ -35,7 +35,7 @@ def scene_told(scene: Scene) -> dict[str, Any]:
         "pins": sorted({label.points[0] for label in scene.labels if label.kind == "joint"}),
         "supports": [],
         "blocks": [],
-        "colours": {name: to_hex(colour) for name, colour in scene.colours.items()},
+        "colours": scene.colours,
     }
 
 

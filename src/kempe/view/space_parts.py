@@ -8,13 +8,15 @@ import numpy as np
 from matplotlib.colors import to_hex
 from scipy.spatial import ConvexHull
 
-from kempe.elements.looks import Look
-from kempe.view.meshes import faceted, prism
+from kempe.elements import Look
+from kempe.view.meshes import coarser, creased, prism
 from kempe.view.scene import Scene, across
 from kempe.view.style import INK
 
 #: How opaque a solid is that stands for a body's inertia.
 CLEAR = 0.45
+#: An imported surface is shown with so many triangles at most.
+FACETS = 20_000
 
 
 def star(scene: Scene, frame: int, places: np.ndarray, colour: str, owner: str) -> list[int]:
@@ -89,9 +91,12 @@ def inertia_solid(scene: Scene, frame: int, mass: float, inertia: np.ndarray, co
     scene.rod(frame, -0.52 * height * w + radius * u, 0.52 * height * w + radius * u, 0.25 * scene.thick, INK, owner)
 
 
-def look(scene: Scene, frame: int, number: int, shown: Look, owner: str) -> None:
-    """A surface that came with an imported body."""
+def look(scene: Scene, frame: int, number: int, shown: Look, colour: str, owner: str) -> None:
+    """A surface that came with an imported body, in its own colour if it has one."""
     name = f"look {number} of {owner}"
-    scene.meshes[name] = faceted(np.asarray(shown.vertices, dtype=float), np.asarray(shown.triangles, dtype=int))
+    vertices, triangles = coarser(np.asarray(shown.vertices, float), np.asarray(shown.triangles, int), FACETS)
+    scene.meshes[name] = creased(vertices, triangles)
+    *own, alpha = shown.colour
+    hue = colour if shown.colour == Look.colour else to_hex(tuple(float(np.clip(c, 0.0, 1.0)) for c in own))  # type: ignore[arg-type]
     place = np.column_stack([shown.rotation, shown.position])
-    scene.add(name, frame, place, to_hex(shown.colour[:3]), owner)
+    scene.add(name, frame, place, hue, owner, float(np.clip(alpha, 0.1, 1.0)))

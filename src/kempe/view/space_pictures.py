@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
@@ -20,7 +21,7 @@ from kempe.view.margin import Clock, room, write_scales
 from kempe.view.names import write_names
 from kempe.view.photograph import Photographer, floor_of
 from kempe.view.scene import Scene
-from kempe.view.style import SMALL, TITLE, WIDTH, Picture, colour, folded, plain
+from kempe.view.style import LINE, SMALL, TITLE, WIDTH, Picture, colour, folded, plain
 
 #: Colours of the directions of x, y and z.
 AXES = ("#C0392B", "#2E8B57", "#2C6FBB")
@@ -127,14 +128,23 @@ def still(
     names: bool = True,
     motion: Result | None = None,
     at: float | None = None,
+    paths: Mapping[str, np.ndarray] | None = None,
 ) -> Figure:
-    """The first instant of a scene as a figure; with a motion, the scales of its vectors and the time ``at`` below."""
+    """The first instant of a scene as a figure; with a motion, the scales of its vectors and the time ``at`` below.
+
+    ``paths`` are lines (n, 3) by their names.
+    """
     below = room(Drawing(np.zeros((1, 0, 2)), scales=scene.scales), clock=at is not None)
-    printed = Print(model, scene, title, view, below=below + 20.0 * bool(below))
+    lines = list((paths or {}).values())
+    printed = Print(model, scene, title, view, paths=lines, below=below + 20.0 * bool(below))
     printed.show(0)
     if names:
         for text in write_names(printed.axes, printed.flat(0), scene.colours):
             text.set_path_effects([withStroke(linewidth=2.0, foreground="white", alpha=0.85)])
+    if paths:
+        keys = [Line2D([], [], color=colour(k), linewidth=LINE) for k in range(len(paths))]
+        words = [plain(name) for name in paths]
+        printed.axes.legend(keys, words, loc="upper right", frameon=False, fontsize=SMALL, handlelength=1.5)
     if motion is not None:
         write_scales(printed.axes, printed.scales, motion)
         if at is not None:

@@ -10,7 +10,8 @@ from kempe.elements import Element, Inertia, Point, PointMass, RigidBody, RigidL
 from kempe.model import Model
 from kempe.model.building import Builder
 from kempe.view import space_joints, space_loads  # noqa: F401 (they say what elements look like)
-from kempe.view.making import Maker, sign
+from kempe.view.making import STONE, Maker, sign
+from kempe.view.meshes import ball, cone, cylinder
 from kempe.view.scene import Label, Scene
 from kempe.view.space_parts import inertia_solid, look, star
 from kempe.view.stage import markers_of
@@ -18,6 +19,8 @@ from kempe.view.style import DARK, INK
 
 #: Links are as thick as this share of the mechanism, and of a usual link at most.
 THICK, STOUT = 0.011, 0.1
+#: From so many solids on they have fewer facets.
+MANY = 300
 
 
 def scene_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None = None) -> Scene:
@@ -30,7 +33,7 @@ def scene_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None
             maker.reach(marker)
     _measure(maker)
     for k, shown in enumerate(model.ground.looks if isinstance(model, Builder) else ()):
-        look(scene, 0, k, shown, "ground")
+        look(scene, 0, k, shown, STONE, "ground")
     for part in model.parts.values():
         if isinstance(part, SpatialBody):
             _body(part, maker)
@@ -40,12 +43,16 @@ def scene_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None
         if isinstance(element, RigidLink):
             _bar(element, maker)
     for element in acting:
-        sign(element, maker)
+        if not any(getattr(marker.carrier, "looks", ()) for marker in markers_of(element)):
+            sign(element, maker)
         if isinstance(element, SpatialJoint):
             _name_joint(element, maker)
     gravity = maker.gravity
     if np.any(gravity):
         scene.up = -gravity / np.linalg.norm(gravity)
+    if len(scene.pieces) > MANY:  # each is small then
+        sides = 20 if len(scene.pieces) < 5 * MANY else 12
+        scene.meshes |= {"ball": ball(sides), "cylinder": cylinder(sides), "cone": cone(sides)}
     return scene
 
 
@@ -67,7 +74,7 @@ def _body(body: SpatialBody, maker: Maker) -> None:
     places = np.array(maker.reached.get(id(body), [])).reshape(-1, 3)
     through = [scene.point(frame, np.zeros(3))]
     for k, shown in enumerate(body.looks):
-        look(scene, frame, k, shown, body.name)
+        look(scene, frame, k, shown, shade, body.name)
     if not body.looks:
         through = star(scene, frame, places, shade, body.name)
         if maker.holds[id(body)] < 2 and body.name in maker.heavy:

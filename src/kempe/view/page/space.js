@@ -100,7 +100,7 @@ class Space {
     const groups = this.put(this.solids.filter(({layer}) => signs || layer != "load"), row, this.run)
     const beside = this.behind && this.behind != this.run ? this.other() : []
     const solid = groups.filter(({clear}) => !clear), arrows = this.arrows.solids(this, row)
-    this.floor(solid)
+    this.floor(groups)
     light.draw([...solid, ...arrows])
     this.trace()
     light.drawClear([...groups, ...beside].filter(({clear}) => clear))
