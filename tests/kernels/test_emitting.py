@@ -80,6 +80,17 @@ def test_variables_that_share_no_row_move_together() -> None:
     np.testing.assert_allclose(kernel(point), expected[rows, columns], rtol=1e-15)
 
 
+def test_rows_that_no_direction_changes_have_their_place_too() -> None:
+    """All rows of a derivative are written, so there must be room for those behind the last non-zero one."""
+    x, s = ca.SX.sym("x", 2), ca.SX.sym("s", 2)
+    along = ca.vertcat(2 * x[0] * s[0], ca.SX.zeros(400))
+    pattern = Columns(np.array([0]), np.array([0]), np.array([0, 0]), at=0)
+    text = emit(ca.Function("f", [x, s], [ca.SX(0, 1), ca.densify(along)]), "f", pattern)
+    assert "%r = alloca <8 x double>, i64 401" in text
+    kernel = compile_columns(x, ca.SX(0, 1), s, along, pattern)
+    np.testing.assert_array_equal(kernel(np.array([3.0, 1.0])), [6.0])
+
+
 @pytest.mark.parametrize("limits", [(0, 10**9), (0, 0)])
 def test_however_little_is_optimised_the_values_are_the_same(limits: tuple, monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = long_expression(5)

@@ -502,6 +502,17 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "outputs: {plots: [crank.xx]}\nanalyses:",
         ["press.kempe.yaml:19: plots: there is no 'crank.xx'", "did you mean crank.x?"],
     ),
+    (
+        "revolute: {name: A,",
+        "spherical: {name: A,",
+        ["press.kempe.yaml:15: spherical is not known here: it is of mechanisms in space, which say dim: 3"],
+    ),
+    (
+        "name: press",
+        "name: press\ndim: 3",
+        ["press.kempe.yaml:4: gravity must be a list of three numbers"],
+    ),
+    ("name: press", "name: press\ndim: 1", ["press.kempe.yaml:3: dim is 2, for a planar mechanism, or 3, not 1"]),
     ("analyses:", "analysis:", ["press.kempe.yaml:19: analysis is not known here", "did you mean analyses?"]),
     ("analyses:", "name: again\nanalyses:", ["press.kempe.yaml:19: 'name' is given twice"]),
 ]

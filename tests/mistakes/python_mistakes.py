@@ -786,7 +786,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
     ),
     ('kp.Mechanism("x", gravity=-9.81)', ["mechanism 'x': gravity must be 2 numbers, (x, y), not -9.81"]),
     ('kp.Mechanism("x", gravty=(0, -9.81))', ["mechanism 'x': there is no gravty=", "did you mean gravity=?"]),
-    ('kp.Mechanism("x", dim=3)', ["mechanism 'x': only planar mechanisms (dim=2) exist so far, not dim=3"]),
+    ('kp.Mechanism("x", dim=4)', ["mechanism 'x': dim must be 2, for a planar mechanism, or 3, not 4"]),
     ("kp.Mechanism(3)", ["a model's name is a short line of text, not 3"]),
     ('m["crnak"]', ["there is no part, joint or parameter called 'crnak' in 'press'", "did you mean 'crank'?"]),
     ("m.crank", ["'crank' is asked of the model by m['crank']"]),
@@ -1035,7 +1035,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
     ("res.animate()", ["animate: path must be given", "it takes path"]),
     (
         'res.animate(folder / "x.txt")',
-        ["cannot animate to 'x.txt': use .gif, .mp4, or no suffix for a folder of PNG frames"],
+        ["cannot animate to 'x.txt': use .gif, .mp4, .html, or no suffix for a folder of PNG frames"],
     ),
     ('kp.load("nowhere.kempe.yaml")', ["nowhere.kempe.yaml: No such file or directory"]),
     ("kp.load(3)", ["a file needs a name, not 3"]),

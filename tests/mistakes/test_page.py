@@ -62,6 +62,7 @@ IN_PYTHON = [
     ("A clearance without a contact law", 'm.revolute("P", crank, rod, at=(0, 0), clearance=0.001)'),
     ("Coefficients the wrong way round", "kp.Coulomb(0.3, 0.2)"),
     ("A contact that would gain energy", 'm.point_line_contact("c", ground, slider, restitution=1.5)'),
+    ("URDF that is still xacro", "kp.load_urdf(\"<robot name='r'><xacro:arm/></robot>\")"),
     ("What is legal and hardly meant, by `check()`", ODD),
 ]
 #: What is wrong, what stood there, and what is written instead.
@@ -78,6 +79,7 @@ IN_FILES = [
     ("A misspelt part", "j: crank, at: [0, 0]", "j: crnak, at: [0, 0]"),
     ("A bracket that stays open", "j: crank, at: [0, 0]}", "j: crank, at: [0, 0]"),
     ("A body as something to drive", "quantity: crank.angle", "quantity: crank"),
+    ("A joint of space in the plane", "revolute: {name: A,", "spherical: {name: A,"),
 ]
 
 

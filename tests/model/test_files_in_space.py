@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,11 +136,18 @@ def test_a_file_says_the_same_when_it_is_read_and_written_again(name, tmp_path):
     assert "dim: 3" in first.read_text().splitlines()
 
 
+WAYS: dict[str, Callable[[kp.SpatialMechanism, Path], kp.SpatialMechanism]] = {
+    "file": lambda m, folder: kp.load(m.save(folder / "a.kempe.yaml")),
+    "pickle": lambda m, folder: pickle.loads(pickle.dumps(m)),
+    "copy": lambda m, folder: copy.deepcopy(m),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_a_model_that_was_read_moves_the_same_to_the_last_bit(name, tmp_path):
+def test_a_model_that_travelled_moves_the_same_to_the_last_bit(name, way, tmp_path):
     m = MECHANISMS[name]()
-    read = kp.load(m.save(tmp_path / "a.kempe.yaml"))
-    one, other = (model.simulate(0.1, steps=4) for model in (m, read))
+    one, other = (model.simulate(0.1, steps=4) for model in (m, WAYS[way](m, tmp_path)))
     assert one.names == other.names
     assert [n for n in one if not np.array_equal(one.array(n), other.array(n), equal_nan=True)] == []
     assert one.events == other.events

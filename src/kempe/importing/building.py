@@ -129,7 +129,8 @@ class _Builder:
             return self.m.body(name, mass=whole.mass, inertia=_rows(whole.inertia), at=at, rotation=axes)
         assert carried is not None
         arm = float(np.linalg.norm(carried.centre - link.joints[-1].place)) or 1.0
-        moment = LIGHT * (float(np.trace(carried.inertia)) / 3 or carried.mass * arm**2)
+        felt = max(joint.armature if joint.kind == "hinge" else 0.0 for joint in link.joints)
+        moment = LIGHT * (felt + (float(np.trace(carried.inertia)) / 3 or carried.mass * arm**2))
         mass = LIGHT * carried.mass if whole is None else whole.mass
         return self.m.body(name, mass=mass, inertia=(moment,) * 3, at=at, rotation=axes)
 

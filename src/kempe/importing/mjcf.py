@@ -142,7 +142,8 @@ class _Reader:
             tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         else:
             tensor = np.diag(node.numbers("diaginertia", 3, (0.0, 0.0, 0.0)))
-        return Inertial(mass, np.zeros(3), tensor).seen_from(self.compiler.placement(node)) if mass > 0 else None
+        given = Inertial(mass, np.zeros(3), tensor).seen_from(self.compiler.placement(node))
+        return given if mass > 0 or tensor.any() else None
 
     def _of_geoms(self, nodes: list[Node], frame: Placement, around: str | None) -> list[Inertial]:
         """What the geoms of a body weigh, those in its frames too."""

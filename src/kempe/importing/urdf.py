@@ -229,7 +229,7 @@ def _inertial(link: Node) -> Inertial | None:
     xx, xy, xz, yy, yz, zz = entries.values()
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     size = mass.positive("value")
-    if size == 0:
+    if size == 0 and not tensor.any():
         return None
     return Inertial(size, np.zeros(3), tensor).seen_from(_origin(node))
 

@@ -201,7 +201,7 @@ def emit(function: ca.Function, name: str = "kernel", columns: Columns | None = 
         )
     if columns is not None:
         text += _tables(columns)
-    text.append(_main(name, pieces, columns))
+    text.append(_main(name, pieces, columns, 0 if columns is None else function.numel_out(1)))
     return "\n".join(text) + "\n"
 
 
@@ -216,9 +216,11 @@ def _tables(columns: Columns) -> list[str]:
     return text
 
 
-def _main(name: str, pieces: _Pieces, columns: Columns | None) -> str:
-    """The function that calls the pieces, and those of the loop once for each round of directions."""
-    rows = 0 if columns is None else 1 + int(columns.rows.max(initial=-1))
+def _main(name: str, pieces: _Pieces, columns: Columns | None, rows: int) -> str:
+    """The function that calls the pieces, and those of the loop once for each round of directions.
+
+    All ``rows`` of the derivative along a direction are written, those without non-zeros as well.
+    """
 
     def calls(first: int, count: int, directions: str) -> list[str]:
         given = f"ptr %x, ptr %y, ptr %w, ptr %v, ptr {directions}, ptr %r"

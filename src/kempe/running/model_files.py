@@ -18,15 +18,20 @@ from kempe.model import files
 from kempe.model.analyses import ANALYSES
 from kempe.running.checking import unknown_analyses, unknown_in, unknown_names
 from kempe.running.entries import Run, analyse
+from kempe.running.importing import robot_from
 from kempe.running.outputs import write
 from kempe.simulation.progress import Progress
 
+#: Files that describe robots in other formats.
+ROBOTS = (".urdf", ".xml", ".mjcf")
 #: What a command adds to, entry by entry; anything else it replaces.
 MERGED = ("parameters", "velocities", "options")
 
 
 def model_from(path: str | Path, trust: Iterable[str] = ()) -> Any:
-    """The model of a file, without running anything."""
+    """The model of a file, or of a robot in URDF or MJCF, without running anything."""
+    if Path(path).suffix in ROBOTS:
+        return robot_from(Path(path))
     return files.build(files.read(path), Mechanism, Equations, trust=trust)
 
 
