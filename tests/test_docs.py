@@ -16,6 +16,7 @@ RUN = (
     "tutorial.md",
     "extending.md",
     "index.md",
+    "importing.md",
     "nonsmooth.md",
     "clearance.md",
     "response.md",
@@ -23,6 +24,7 @@ RUN = (
     "optimisation.md",
     "static_sensitivity.md",
     "redundancy.md",
+    "spatial.md",
 )
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
 

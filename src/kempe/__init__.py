@@ -77,7 +77,7 @@ from kempe.analysis import (
     sparsity,
     statistics,
 )
-from kempe.api import Equations, Mechanism, SpatialMechanism, load
+from kempe.api import Equations, Mechanism, SpatialMechanism, load, load_mjcf, load_urdf
 from kempe.design import (
     Active,
     DesignProblem,
@@ -288,6 +288,8 @@ __all__ = [
     "kinematics",
     "linearise",
     "load",
+    "load_mjcf",
+    "load_urdf",
     "log",
     "logic_and",
     "logic_not",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kempe import analysis, design
+from kempe import analysis, design, importing
 from kempe.calling import explained, explained_methods
 from kempe.errors import KempeError
 from kempe.model import EquationsModel, MechanismModel, SpatialModel, files
@@ -25,7 +25,7 @@ def _view(name: str) -> Any:
     return call
 
 
-_PICTURES = ("plot", "draw", "animate", "report", "modes_report", "pattern", "tornado")
+_PICTURES = ("plot", "draw", "animate", "show", "report", "modes_report", "pattern", "tornado")
 _OPTIMA = ("optimum_report", "plot_history", "plot_changes")
 _PORTRAITS = ("plot_orbit", "plot_phase", "plot_poincare", "plot_exponent", "plot_horizon")
 VIEWS.update({name: _view(name) for name in (*_PICTURES, *_PORTRAITS, *_OPTIMA)})
@@ -75,9 +75,11 @@ class Analyses:
         vectors: Sequence[str] | str = (),
         scale: Mapping[str, float] | None = None,
         title: str = "",
+        view: Any = None,
     ) -> Any:
         """A drawing with names, in the pose assembled from the sketch or another; see :func:`kempe.view.draw`."""
-        return _view("draw")(self, pose, names, motion=motion, at=at, vectors=vectors, scale=scale, title=title)
+        seen: dict[str, Any] = {"vectors": vectors, "scale": scale, "title": title, "view": view}
+        return _view("draw")(self, pose, names, motion=motion, at=at, **seen)
 
     def _repr_html_(self) -> str:
         """A drawing for notebooks; the plain text where there is nothing to draw or it cannot be assembled."""
@@ -109,6 +111,35 @@ def load(path: str | Path, *, trust: str | Iterable[str] = ()) -> Any:
     names the modules that may be imported for it.
     """
     return files.build(files.read(path), Mechanism, Equations, trust=trust)
+
+
+@explained
+def load_urdf(
+    path: str | Path,
+    *,
+    fixed_base: bool = True,
+    gravity: Any = (0.0, 0.0, -9.81),
+    limits: bool = False,
+    packages: Mapping[str, str | Path] | None = None,
+) -> Any:
+    """A mechanism in space from a URDF file, or from its text; see :doc:`/importing`.
+
+    The root link is part of the ground, or with ``fixed_base=False`` a free body. With ``limits`` limits of joints are
+    rigid stops. ``packages`` says where the packages of ``package://`` are. What is not represented is told by
+    :class:`kempe.ModelWarning`.
+    """
+    tree = importing.read_urdf(path, fixed_base=fixed_base, packages=packages)
+    return importing.build(tree, Mechanism, gravity=gravity, limits=limits)
+
+
+@explained
+def load_mjcf(path: str | Path, *, limits: bool = False) -> Any:
+    """A mechanism in space from an MJCF file of MuJoCo's, or from its text; see :doc:`/importing`.
+
+    Its drawn pose is that of the file (qpos0). With ``limits`` limits of joints are rigid stops. What is not
+    represented is told by :class:`kempe.ModelWarning`.
+    """
+    return importing.build(importing.read_mjcf(path), Mechanism, limits=limits)
 
 
 class Mechanism(Analyses, MechanismModel):

@@ -126,11 +126,10 @@ def four_bar() -> kp.Mechanism:
 
 
 @pytest.mark.filterwarnings("ignore::kempe.AccuracyWarning")  # (where the linkage is stretched)
-@pytest.mark.parametrize("method", METHODS)
-def test_designs_that_cannot_be_assembled_are_a_wall(method: str) -> None:
+def test_designs_that_cannot_be_assembled_are_a_wall() -> None:
     """The objective falls with the coupler's length as far as the linkage closes, which is at 1 + 4 + 2 = 7."""
     m = four_bar()
-    best = m.optimise(0.02, -1.0 * kp.initial("coupler + 0 * crank.angle", name="length"), method=method, steps=2)
+    best = m.optimise(0.02, -1.0 * kp.initial("coupler + 0 * crank.angle", name="length"), method="slsqp", steps=2)
     assert best.status == "stopped" and best.walls
     assert 6.5 < best.parameters["coupler"] <= 7.0 + 1e-9
     assert "a wall was met" in best.message

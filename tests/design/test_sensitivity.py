@@ -83,3 +83,17 @@ def test_many_designs_are_each_as_they_are_alone():
         np.testing.assert_array_equal(found.gradients[k], gradients)
     assert list(found.failures) == [7]
     assert "mass" in found.failures[7]
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ([], "by: there must be at least one"),
+        (["k", "k"], "by: 'k' is there twice"),
+        (3, "unknown parameter '3'"),
+        ("mas", "did you mean 'mass'"),
+    ],
+)
+def test_parameters_that_there_are_not(by, said):
+    with pytest.raises(kp.ModelError, match=said):
+        oscillator(0.3).sensitivity(2.0, kp.final("body.x"), by)

@@ -43,6 +43,17 @@ class Drawing:
         """The world direction of a direction of the drawing."""
         return self.rotation @ [x, y]
 
+    def space(self, x: float, y: float, z: float) -> np.ndarray:
+        """The same for a drawing in space, which is turned about z."""
+        return np.append(self(x, y), self.scale * z)
+
+    def along_space(self, x: float, y: float, z: float) -> np.ndarray:
+        return np.append(self.along(x, y), z)
+
+    @property
+    def turned(self) -> kp.Rotation:
+        return kp.Rotation.about("z", self.turn)
+
 
 @dataclass(frozen=True)
 class Example:
@@ -507,6 +518,115 @@ def equations(d: Drawing) -> Any:
     return m, m.elements["equations"]
 
 
+# --- in space ---------------------------------------------------------------------------------------------------------
+
+
+def two_bodies_in_space(d: Drawing) -> tuple[Any, Any, Any]:
+    m = kp.Mechanism("two", dim=3)
+    tilted = kp.Rotation.euler("ZXZ", (0.3, 0.5, -0.2))
+    a = m.body("a", mass=2.0, inertia=(0.2, 0.3, 0.4), at=d.space(0.2, 0.1, 0.3), rotation=d.turned @ tilted)
+    b = m.body("b", at=d.space(1.1, 0.5, -0.2), rotation=d.turned @ kp.Rotation.about((1, 2, 0.5), 0.7))
+    return m, a, b
+
+
+@example(el.RigidBody)
+def body_in_space(d: Drawing) -> Any:
+    m, *_ = two_bodies_in_space(d)
+    return m, m.elements["a.rigid"]
+
+
+@example(el.Spherical, world=True)
+def spherical(d: Drawing) -> Any:
+    m, a, b = two_bodies_in_space(d)
+    return m, m.spherical("S", a, b, at=d.space(0.6, 0.4, 0.1))
+
+
+def about(verb: str, **more: Any) -> Callable[[Drawing], Any]:
+    def build(d: Drawing) -> Any:
+        m, a, b = two_bodies_in_space(d)
+        where = {"at": d.space(0.6, 0.4, 0.1), "axis": d.along_space(0.4, 0.8, -0.5)}
+        return m, getattr(m, verb)("J", a, b, **where, **more)
+
+    build.__name__ = f"{verb} in space"
+    return build
+
+
+for kind, verb, more in (
+    (el.SpatialRevolute, "revolute", {}),
+    (el.Cylindrical, "cylindrical", {}),
+    (el.Prismatic, "prismatic", {}),
+    (el.Planar, "planar", {}),
+    (el.PointOnLine, "point_on_line", {}),
+    (el.PointOnPlane, "point_on_plane", {}),
+):
+    example(kind, world=kind in (el.SpatialRevolute, el.Prismatic))(about(verb, **more))
+
+
+@example(el.SpatialRevolute, world=True)
+def hinge_with_friction(d: Drawing) -> Any:
+    m, a, b = two_bodies_in_space(d)
+    rubbing = {"friction": kp.Coulomb(0.2), "radius": 0.1 * d.scale, "length": 0.4 * d.scale}
+    return m, m.revolute("J", a, b, at=d.space(0.6, 0.4, 0.1), axis=d.along_space(0.4, 0.8, -0.5), **rubbing)
+
+
+@example(el.Prismatic, world=True)
+def guide_with_friction(d: Drawing) -> Any:
+    m, a, b = two_bodies_in_space(d)
+    return m, m.prismatic("J", a, b, axis=d.along_space(0.4, 0.8, -0.5), friction=0.2, length=0.3 * d.scale)
+
+
+@example(el.Screw, world=True)
+def screw(d: Drawing) -> Any:
+    m, a, b = two_bodies_in_space(d)
+    where = {"at": d.space(0.6, 0.4, 0.1), "axis": d.along_space(0.4, 0.8, -0.5)}
+    return m, m.screw("J", a, b, pitch=0.3 * d.scale, **where)
+
+
+@example(el.Universal, world=True)
+def universal(d: Drawing) -> Any:
+    m, a, b = two_bodies_in_space(d)
+    arms = {"axis_i": d.along_space(1, 0, 0), "axis_j": d.along_space(0, 0.6, 0.8)}
+    return m, m.universal("U", a, b, at=d.space(0.6, 0.4, 0.1), **arms)
+
+
+@example(el.SpatialWeld, world=True)
+def weld_in_space(d: Drawing) -> Any:
+    m, a, b = two_bodies_in_space(d)
+    return m, m.weld("W", a, b, at=d.space(0.6, 0.4, 0.1))
+
+
+@example(el.SpatialGear, world=True)
+def bevel_gear(d: Drawing) -> Any:
+    m, a, b = two_bodies_in_space(d)
+    first = m.revolute("A", m.ground, a, at=d.space(0.2, 0.1, 0.3), axis=d.along_space(0, 0.6, 0.8))
+    second = m.revolute("B", m.ground, b, at=d.space(1.1, 0.5, -0.2), axis=d.along_space(1, 0.2, 0))
+    return m, m.gear("G", first, second, ratio=-1.5)
+
+
+@example(el.Rod)
+def bar_in_space(d: Drawing) -> Any:
+    m = kp.Mechanism("bar", dim=3)
+    ends = [m.point("P", at=d.space(0.2, 0.1, 0.3)), m.point("Q", at=d.space(1.1, 0.5, -0.2))]
+    m.bar("PQ", *ends, mass=2.0)
+    return m, m.elements["PQ"]
+
+
+@example(el.RigidSolid)
+def solid_of_points_and_vectors(d: Drawing) -> Any:
+    m = kp.Mechanism("solid", dim=3)
+    P, Q, R = (m.point(name, at=d.space(*at)) for name, at in zip("PQR", np.eye(3) + 0.1, strict=True))
+    n, k = m.vector("n", d.along_space(0.2, 0.5, 1.0)), m.vector("k", d.along_space(1, -0.5, 0.3))
+    m.solid("S", P, Q, n, R, k, mass=1.5, centre=(0.1, 0.2, 0.3), inertia=(0.3, 0.4, 0.5))
+    return m, m.elements["S"]
+
+
+@example(el.RigidSolid)
+def solid_with_vectors_of_its_own(d: Drawing) -> Any:
+    m = kp.Mechanism("solid", dim=3)
+    m.solid("S", m.point("P", at=d.space(0.3, 0.2, 0.1)), m.vector("n", d.along_space(0.2, 0.5, 1.0)))
+    return m, m.elements["S"]
+
+
 def subclasses(cls: type) -> Iterator[type]:
     for sub in cls.__subclasses__():
         yield sub
@@ -720,10 +840,13 @@ def moved(q: np.ndarray, system: Any, d: Drawing) -> np.ndarray:
     q = q.copy()
     for part in system.parts:
         at = system.first[part.name]
-        if isinstance(part, (el.Body, el.Point)) and part.channels:
+        if isinstance(part, (el.Body, el.Point, el.SpatialBody)) and part.channels:
             q[at : at + 2] = d(*q[at : at + 2])
         if isinstance(part, el.Body):
             q[at + 2] += d.turn
+        first = at + 3 if isinstance(part, el.SpatialBody) else at if isinstance(part, el.Vector) else at + 12
+        for axis in range(first, at + len(part.channels), 3):
+            q[axis : axis + 2] = d.along(*q[axis : axis + 2])
     return q
 
 

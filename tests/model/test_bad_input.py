@@ -524,9 +524,9 @@ def test_only_known_parameters_can_be_set(m: kp.Mechanism) -> None:
     refused(m, lambda m: m.assemble(parameters={"width": 1.0}), "unknown parameter 'width'")
 
 
-def test_only_planar_mechanisms_exist() -> None:
-    with pytest.raises(kp.ModelError, match=r"'n'.*dim=3"):
-        kp.Mechanism("n", dim=3)
+def test_mechanisms_have_two_dimensions_or_three() -> None:
+    with pytest.raises(kp.ModelError, match=r"'n'.*2.*3, not 4"):
+        kp.Mechanism("n", dim=4)
 
 
 def test_equations_say_what_is_wrong() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 from elastic import random_hung
+
 from spatial import random_door
 
 

@@ -6,8 +6,8 @@ import pytest
 
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1280,900"
+    "--headless=new --no-sandbox --disable-gpu --enable-unsafe-swiftshader --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync --window-size=1280,900"
 )
 MISSING = not all(map(shutil.which, (CHROMIUM, DRIVER)))
 

@@ -172,7 +172,7 @@ def test_quantities_have_their_units():
     page = Content(report_html(model, model.inverse_dynamics(1.0)))
     labels = {one["name"]: one["label"] for one in page.told["quantities"]}
     assert labels["slider.vx"] == "slider.vx (m/s)" and labels["B.force"] == "B.force (N)"
-    assert page.told["time"] == "t (s)" and page.told["force"] == "N"
+    assert page.told["time"] == "t (s)" and page.told["units"]["force"] == "N"
 
 
 def test_inverse_dynamics_opens_with_efforts():

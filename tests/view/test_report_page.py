@@ -47,7 +47,9 @@ def opened(browser, path):
 
 
 def quiet(browser):
-    assert not [entry for entry in browser.get_log("browser") if entry["level"] not in ("INFO", "DEBUG")]
+    """Nothing was complained about; that it paints without a graphics card is the browser's own affair."""
+    said = [entry for entry in browser.get_log("browser") if entry["level"] not in ("INFO", "DEBUG")]
+    assert not [entry for entry in said if "GPU stall due to ReadPixels" not in entry["message"]]
 
 
 def wait(condition, seconds=20.0):

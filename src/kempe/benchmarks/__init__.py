@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kempe.benchmarks import accuracy, clearance, dynamics, kinematics, nonsmooth, sensitivity
+from kempe.benchmarks import accuracy, clearance, dynamics, kinematics, nonsmooth, sensitivity, spatial
 from kempe.benchmarks.record import Record
 from kempe.errors import ModelError
 
@@ -15,6 +15,7 @@ BENCHES: dict[str, Callable[[], Iterator[Record]]] = {
     nonsmooth.BENCH: nonsmooth.records,
     clearance.BENCH: clearance.records,
     sensitivity.BENCH: sensitivity.records,
+    spatial.BENCH: spatial.records,
 }
 #: Tables for the documentation, of benchmarks that have their own; the others are listed record by record.
 TABLES: dict[str, Callable[[], str]] = {accuracy.BENCH: accuracy.markdown}

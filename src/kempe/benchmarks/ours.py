@@ -22,7 +22,7 @@ class Prepared(Protocol):
 class _Begun:
     """A machine at the start of its run."""
 
-    def __init__(self, model: kp.Mechanism, times: Any, options: dict[str, Any]) -> None:
+    def __init__(self, model: kp.Mechanism | kp.SpatialMechanism, times: Any, options: dict[str, Any]) -> None:
         from kempe.simulation.starting import begun
 
         self.machine = begun(model, times, **options)
@@ -36,12 +36,12 @@ class _Begun:
         return run_to_the_end(self.machine, Record(), self.initial)
 
 
-def prepared(model: kp.Mechanism, times: Any, **options: Any) -> Prepared:
+def prepared(model: kp.Mechanism | kp.SpatialMechanism, times: Any, **options: Any) -> Prepared:
     """What ``model.simulate(times, **options)`` sets up before it integrates."""
     return _Begun(model, times, options)
 
 
-def simulating(model: kp.Mechanism, times: Any, **options: Any) -> Contender:
+def simulating(model: kp.Mechanism | kp.SpatialMechanism, times: Any, **options: Any) -> Contender:
     """A contender that simulates, with its set-up left out; it has run once, so that its solver is compiled."""
     prepared(model, times, **options).run()
     return lambda: prepared(model, times, **options).run

@@ -103,7 +103,7 @@ def _build(exu: Any, problem: Problem) -> tuple[Any, list[Any], Any]:
     return system, nodes, container
 
 
-def _simulation(exu: Any, settings: Settings, step: float, steps: int, spectral_radius: float) -> Any:
+def simulation_settings(exu: Any, settings: Settings, step: float, steps: int, spectral_radius: float) -> Any:
     """Exudyn's own settings object: generalised-alpha of index 3, fixed steps, silent."""
     simulation = exu.SimulationSettings()
     integration, solution = simulation.timeIntegration, simulation.solution
@@ -132,7 +132,7 @@ def exudyn_contender(
 
     def ready() -> Run:
         built = _build(exu, problem)
-        simulation = _simulation(exu, settings, step, steps, spectral_radius)
+        simulation = simulation_settings(exu, settings, step, steps, spectral_radius)
 
         def run() -> tuple[Any, list[Any], Any]:
             built[0].SolveDynamic(simulation)

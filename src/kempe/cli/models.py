@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,11 @@ from kempe.cli.app import Allow, File, Json, app, explained, trusted
 from kempe.disk import replacing
 from kempe.errors import KempeError
 from kempe.running.examples import Example
+
+#: From where a mechanism in space is looked at.
+View = Annotated[
+    str | None, typer.Option("--view", help="In space: front, right, top, isometric ..., or azimuth,elevation.")
+]
 
 
 @app.command()
@@ -36,34 +41,82 @@ def check(file: File, as_json: Json = False, allow: Allow = None) -> None:
 def draw(
     file: File,
     out: Annotated[Path, typer.Option(help="The picture to write.")] = Path("mechanism.png"),
+    seen: View = None,
     allow: Allow = None,
 ) -> None:
     """Draw the mechanism of a model file with its names."""
     from kempe import running, view
 
     with explained():
-        typer.echo(view.save(view.draw(running.model_from(file, trusted(file, allow))), out))
+        model = running.model_from(file, trusted(file, allow))
+        typer.echo(view.save(view.draw(model, view=_view(seen)), out))
 
 
 @app.command()
 def animate(
     file: File,
-    out: Annotated[Path, typer.Option(help="A .gif or .mp4 file, or a folder for frames.")] = Path("mechanism.gif"),
+    out: Annotated[Path, typer.Option(help="A .gif, .mp4 or .html file, or a folder for frames.")] = Path(
+        "mechanism.gif"
+    ),
     trace: Annotated[list[str] | None, typer.Option(help="A point or body whose path is drawn.")] = None,
     vector: Annotated[
         list[str] | None, typer.Option(help="What is shown as an arrow: B.force, motor.effort, foot.velocity ...")
     ] = None,
+    seen: View = None,
     allow: Allow = None,
 ) -> None:
     """Animate the first motion of a model file."""
     from kempe import running
 
     with explained():
-        written, error = running.animate_file(file, out, trace or [], vector or [], trusted(file, allow))
+        trust = trusted(file, allow)
+        written, error = running.animate_file(file, out, trace or [], vector or [], trust, _view(seen))
     typer.echo(written)
     if error:
         typer.echo(f"it ended early: {error}", err=True)
     raise typer.Exit(1 if error else 0)
+
+
+@app.command("import")
+def import_robot(
+    file: Annotated[Path, typer.Argument(help="A URDF file, or an MJCF file of MuJoCo's.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The model file to write.")] = None,
+    free_base: Annotated[bool, typer.Option(help="URDF: the root link is free, not part of the ground.")] = False,
+    limits: Annotated[bool, typer.Option(help="Limits of joints become rigid stops.")] = False,
+) -> None:
+    """Make a model file of a robot described in URDF or MJCF, and say what it does not represent."""
+    from kempe import running
+
+    target = out or file.with_suffix(".kempe.yaml")
+    with explained():
+        written, told = running.import_file(file, target, fixed_base=not free_base, limits=limits)
+    for sentence in told:
+        typer.echo(sentence, err=True)
+    typer.echo(written)
+
+
+@app.command()
+def show(
+    file: File,
+    trace: Annotated[list[str] | None, typer.Option(help="A point or body whose path is drawn.")] = None,
+    port: Annotated[int, typer.Option(help="Where the browser finds it.")] = 8080,
+    seen: View = None,
+    allow: Allow = None,
+) -> None:
+    """Show the first motion of a model file in space live in a browser (needs viser), until interrupted."""
+    from kempe import running
+
+    with explained():
+        live, error = running.show_file(file, trace or [], port, trusted(file, allow), _view(seen))
+    if error:
+        typer.echo(f"it ended early: {error}", err=True)
+    typer.echo(f"{live.url} (Ctrl-C ends it)")
+    live.wait()
+
+
+def _view(words: str | None) -> Any:
+    """A view as it is written in a command: a name, or azimuth and elevation as "-60,25"."""
+    return words.split(",") if words and "," in words else words
 
 
 @app.command()

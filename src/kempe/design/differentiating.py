@@ -401,7 +401,7 @@ class Differentiated:
         s.dx[:], s.dp[:, : len(by)] = (to_x @ by).T, by.T
         start = self._start()
         drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((by.shape[1], self.machine.eq.n))
-        given = (self.velocities.slopes(self.parameters) @ by).T
+        given = (self.velocities.slopes(self.parameters, self.machine.stood[0]) @ by).T
         s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes() @ by)
         self._first_modes().push(s)
         return s, self._forward(s, work, places)[1]
@@ -458,7 +458,7 @@ class Differentiated:
         dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
         to_x, to_start = self.system.number_slopes(self.parameters)
         total = s.pbar[:, : len(self.parameters)] + s.xbar @ to_x + np.outer(sizebar, start.size_slopes())
-        total += given @ self.velocities.slopes(self.parameters)
+        total += given @ self.velocities.slopes(self.parameters, self.machine.stood[0])
         if self.machine.task.start is None:
             total += dbar @ to_start
         return total @ self.system.model.parameter_slopes(self.parameters, self.by)

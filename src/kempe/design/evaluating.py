@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
@@ -118,9 +118,13 @@ class Evaluator:
         if by is None:
             found = [name for name, p in known.items() if p.formula is None]
         else:
-            given: list[Any] = [by] if isinstance(by, str) or hasattr(by, "label") else list(by)
+            one = isinstance(by, str) or hasattr(by, "label") or not isinstance(by, Iterable)
+            given: list[Any] = [by] if one else list(by)
             found = [str(getattr(item, "label", item)) for item in given]
             self.model.parameter_slopes(self.base, found)  # (refuses what is no free choice)
+            twice = [name for name in found if found.count(name) > 1]
+            if twice or not found:
+                raise ModelError(f"by: '{twice[0]}' is there twice" if twice else "by: there must be at least one")
         if not found:
             raise ModelError(f"'{self.model.name}' has no design parameter: m.parameter(...) makes one")
         return found

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from kempe.design.saddle import Standing, against, along
 from kempe.errors import ConvergenceError
 from kempe.solvers import motion as mo
 from kempe.solvers.channels import STRONG
-from kempe.solvers.directions import Directions, pulled, pushed
+from kempe.solvers.directions import Directions
 from kempe.solvers.slopes import Slopes
 from kempe.solvers.tape import SLID_BACKWARD, SLID_FORWARD, TAKE, THROWN, UNKNOWN, Tape
 from kempe.system import System
@@ -67,6 +68,14 @@ class JumpSlopes:
         self.impulse[self.acts] = impulses
         self._put_friction()
         self.inverse = np.linalg.pinv(self.A, rcond=1e-13)
+        here, still, none = Standing(system, self.t, self.q, self.x), np.zeros(n), np.zeros(m)
+        #: Inputs with the jump and its impulses; before and behind it; and before it with what rubs.
+        self._inputs = (
+            here.placed(self.before, self.behind - self.before, self.impulse),
+            here.placed(self.before, still, none),
+            here.placed(self.behind, still, none),
+            here.placed(self.before, still, STRONG * self.impulse),
+        )
 
     def _rates(self, v: np.ndarray) -> np.ndarray:
         """Phi' at a velocity."""
@@ -110,26 +119,14 @@ class JumpSlopes:
 
     # --- forward and backward ----------------------------------------------------------------------------------------
 
-    def _placed(self, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> np.ndarray:
-        x = self.x.copy()
-        self.system.evaluate(self.system.layout.arguments, x, self.q, self.t, v, lam, a)
-        return x
-
     def _along(self, name: str, x: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        out = np.zeros(max(1, self.directions[name].size))
-        pushed(self.directions[name], x, dx, out)
-        return out
+        return along(self.directions[name], x, dx)
 
     def push(self, s: Slopes) -> None:
         """Directions behind the jump."""
         n, m, layout = self.n, self.m, self.system.layout
         h = self.system.dynamics.hybrids
-        heavy = self._placed(self.before, self.behind - self.before, self.impulse)
-        first, last = (
-            self._placed(self.before, np.zeros(n), np.zeros(m)),
-            self._placed(self.behind, np.zeros(n), np.zeros(m)),
-        )
-        rubbing = self._placed(self.before, np.zeros(n), STRONG * self.impulse)
+        heavy, first, last, rubbing = self._inputs
         for d in range(len(s.dq)):
             dx = s.dx[d].copy()
             for places in (layout.v_to, layout.a_to, layout.lam_to):
@@ -156,12 +153,7 @@ class JumpSlopes:
         """Weights before the jump."""
         n, m, layout = self.n, self.m, self.system.layout
         h = self.system.dynamics.hybrids
-        heavy = self._placed(self.before, self.behind - self.before, self.impulse)
-        first, last = (
-            self._placed(self.before, np.zeros(n), np.zeros(m)),
-            self._placed(self.behind, np.zeros(n), np.zeros(m)),
-        )
-        rubbing = self._placed(self.before, np.zeros(n), STRONG * self.impulse)
+        heavy, first, last, rubbing = self._inputs
         for f in range(len(s.qbar)):
             w = self.inverse.T @ np.concatenate([s.vbar[f], np.zeros(m)])
             thrown = np.where(self.thrown, w[n:], 0.0)
@@ -195,4 +187,4 @@ class JumpSlopes:
             s.xbar[f] += bar
 
     def _against(self, name: str, x: np.ndarray, weights: np.ndarray, bar: np.ndarray) -> None:
-        pulled(self.directions[name], x, np.append(weights, 0.0), bar)
+        against(self.directions[name], x, weights, bar)

@@ -1,4 +1,4 @@
-"""Linear systems of coordinates and constraints at the start of a motion, outside of compiled code."""
+"""Linear systems, inputs and derivatives at one position, outside of compiled code: at the start, and at jumps."""
 
 from __future__ import annotations
 

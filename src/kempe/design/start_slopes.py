@@ -14,6 +14,7 @@ from kempe.design.saddle import Saddle, Standing, against, along
 from kempe.errors import ModelError
 from kempe.simulation.machine import Machine
 from kempe.simulation.posing import checked_inputs
+from kempe.simulation.velocities import rate_slopes
 from kempe.solvers import start as st
 from kempe.solvers.directions import Directions
 from kempe.system.sizes import draw
@@ -84,6 +85,8 @@ class StartSlopes:
         J = here.jacobian()
         rows = np.concatenate([eq.row_scale, np.ones(len(given))])
         self.given = given
+        #: What the given angular velocities make of the rates of axes changes with these.
+        self._turned = rate_slopes(self.system, self.machine.task.velocities, self.q)
         on = self.system.in_force(x)
         all_rows = csc_matrix(bmat([[J], [E]])) if len(given) and m else (J if m else E)
         self._velocity_system = Saddle(H, all_rows, rows, unit) if all_rows.shape[0] else Saddle(H, J, rows, unit)
@@ -113,7 +116,7 @@ class StartSlopes:
             direction[layout.q_to] = dq[k][layout.q_from]
             rhs[:n, k] = -along(self.inertia, self._at_velocity, direction)
             rhs[n : n + m, k] = -along(self.velocity, self._at_velocity, direction)[m:]
-            rhs[n + m :, k] = dgiven[k][self.given]
+            rhs[n + m :, k] = (dgiven[k] + self._turned @ dq[k])[self.given]
         dv = self._velocity_system.solve(rhs)[:n].T
         return np.ascontiguousarray(dq), np.ascontiguousarray(dv)
 
@@ -129,7 +132,7 @@ class StartSlopes:
             against(self.inertia, self._at_velocity, -w[:n], bar)
             against(self.velocity, self._at_velocity, np.concatenate([np.zeros(m), -w[n : n + m]]), bar)
             gbar[f, self.given] = w[n + m :]
-            q = qbar[f] + np.bincount(layout.q_from, bar[layout.q_to], minlength=n)
+            q = qbar[f] + np.bincount(layout.q_from, bar[layout.q_to], minlength=n) + self._turned.T @ gbar[f]
             self._forget_state(bar)
             xbar[f] += bar
             rhs = np.zeros(n + m)

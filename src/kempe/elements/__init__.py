@@ -37,6 +37,7 @@ from kempe.elements.friction import (
     Threlfall,
 )
 from kempe.elements.impulses import Impulse
+from kempe.elements.joint_forces import Armature, JointSpring
 from kempe.elements.joints import (
     Belt,
     Coupler,
@@ -50,6 +51,7 @@ from kempe.elements.joints import (
     Weld,
 )
 from kempe.elements.links import Bar, RigidLink
+from kempe.elements.looks import Look
 from kempe.elements.motions import (
     Law,
     constant_acceleration,
@@ -128,6 +130,7 @@ __all__ = [
     "CONTACT_LAWS",
     "LAWS",
     "AngleCoordinate",
+    "Armature",
     "Bar",
     "Belt",
     "Body",
@@ -169,6 +172,7 @@ __all__ = [
     "Impulse",
     "Inertia",
     "Joint",
+    "JointSpring",
     "KelvinVoigt",
     "KernelSource",
     "LankaraniNikravesh",
@@ -176,6 +180,7 @@ __all__ = [
     "Link",
     "Load",
     "LongBearing",
+    "Look",
     "LooseRevolute",
     "LooseTranslational",
     "LuGre",

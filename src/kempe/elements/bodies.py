@@ -15,6 +15,7 @@ import numpy as np
 
 from kempe.elements.base import Element, Group, Part, Positive, Scalar
 from kempe.elements.geometry import column
+from kempe.elements.looks import Look
 from kempe.elements.numbers import Number, evaluate, number, shown, vector
 from kempe.elements.parts import Carrier, Component
 from kempe.elements.rotations import as_rotation
@@ -45,7 +46,10 @@ class SpatialBody(Part, Carrier):
         axes = as_rotation(np.eye(3) if rotation is None else rotation, f"{what}: rotation").axes
         super().__init__(name, (*SPACE.vector(at, f"{what}: at"), *axes))
         #: Meshes to show in pictures.
-        self.looks: tuple[Any, ...] = ()
+        self.looks: tuple[Look, ...] = ()
+
+    def _open(self) -> frozenset[str]:
+        return frozenset({"looks"})
 
     def told(self) -> str:
         return f"body '{self.name}'"

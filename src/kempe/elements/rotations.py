@@ -26,22 +26,29 @@ class Rotation(Told):
     ``second`` in the axes that ``first`` has made. Numbers may be design parameters.
     """
 
+    #: How it was given, as files have it.
+    given: dict[str, Any]
+
     def __init__(self, matrix: Any) -> None:
         self.matrix = _orthogonal(matrix)
+        self.given = {"matrix": self.matrix}
 
     @classmethod
-    def _of(cls, matrix: ca.SX) -> Rotation:
+    def _of(cls, matrix: ca.SX, given: dict[str, Any] | None = None) -> Rotation:
         made = object.__new__(cls)
         made.matrix = tuple(tuple(plain(matrix[i, k]) for k in range(3)) for i in range(3))
+        made.given = given or {"matrix": made.matrix}
         return made
 
     @classmethod
     @explained
     def about(cls, axis: Any, angle: Any) -> Rotation:
         """A turn by an angle about an axis ("x", "y", "z", or three numbers of any length)."""
-        u = unit(_axis(axis), "a rotation: axis")
-        c, s = _cosine_and_sine(number(angle, "a rotation: angle"))
-        return cls._of(c * ca.SX.eye(3) + s * ca.skew(u) + (1 - c) * ca.mtimes(u, u.T))
+        along, turn = vector(_axis(axis), "a rotation: axis", 3), number(angle, "a rotation: angle")
+        u = unit(along, "a rotation: axis")
+        c, s = _cosine_and_sine(turn)
+        made = c * ca.SX.eye(3) + s * ca.skew(u) + (1 - c) * ca.mtimes(u, u.T)
+        return cls._of(made, {"axis": along, "angle": turn})
 
     @classmethod
     @explained
@@ -59,18 +66,20 @@ class Rotation(Told):
         made = turns[0]
         for turn in turns[1:]:
             made = made @ turn
-        return made
+        return cls._of(made.symbols, {"euler": letters, "angles": values})
 
     @classmethod
     @explained
     def quaternion(cls, components: Any) -> Rotation:
         """From a quaternion (w, x, y, z), scalar first, of any length but zero."""
-        given = column(vector(components, "a quaternion (w, x, y, z)", 4))
+        values = vector(components, "a quaternion (w, x, y, z)", 4)
+        given = column(values)
         if not np.any(evaluate([given[k] for k in range(4)])):
             raise ModelError("a quaternion must not be zero")
         e = given / ca.norm_2(given)
         w, v = e[0], e[1:]
-        return cls._of((w * w - ca.dot(v, v)) * ca.SX.eye(3) + 2 * ca.mtimes(v, v.T) + 2 * w * ca.skew(v))
+        made = (w * w - ca.dot(v, v)) * ca.SX.eye(3) + 2 * ca.mtimes(v, v.T) + 2 * w * ca.skew(v)
+        return cls._of(made, {"quaternion": values})
 
     def __matmul__(self, other: Any) -> Rotation:
         if not isinstance(other, Rotation):
@@ -203,4 +212,4 @@ def _orthogonal(matrix: Any) -> tuple[tuple[Number, ...], ...]:
         return tuple(rows)
     left, _, right = np.linalg.svd(now)
     exact = left @ right
-    return tuple(tuple(float(c) for c in row) for row in (now if np.abs(exact - now).max() < 1e-15 else exact))
+    return tuple(tuple(float(c) for c in row) for row in (now if np.abs(exact - now).max() < 1e-14 else exact))

@@ -262,5 +262,7 @@ class Builder(Model):
     friction = adds(el.Friction)
     spring = adds(el.Spring)
     bump_stop = adds(el.BumpStop)
+    joint_spring = adds(el.JointSpring)
+    armature = adds(el.Armature)
     force = adds_unnamed(el.Force)
     user_force = adds(el.UserForce)

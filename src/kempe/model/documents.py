@@ -102,7 +102,7 @@ def _words(item: Any, path: tuple[Any, ...], data: Any) -> str:
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":
-        return f"is not known here{_other_key(path)}"
+        return f"is not known here{_other_key(path, data.get('dim', 2))}"
     if item["input"] is None:
         return "is empty"
     given = f", not {shown(item['input'])}" if not isinstance(item["input"], (dict, list)) else ""
@@ -118,18 +118,20 @@ def _words(item: Any, path: tuple[Any, ...], data: Any) -> str:
     return words.replace("Input should", "should")
 
 
-def _other_key(path: tuple[Any, ...]) -> str:
+def _other_key(path: tuple[Any, ...], dim: int) -> str:
     """What to write instead of a key that is not known."""
-    key, known = str(path[-1]), _known_keys(path)
+    key, known = str(path[-1]), _known_keys(path, dim)
+    if path[0] == "model" and len(path) == 3 and key in verbs(5 - dim):
+        return ": it is of mechanisms in space, which say dim: 3" if dim == 2 else ": it is of planar mechanisms"
     if key == "at" and {"on_i", "on_j"} <= set(known):
         return ": it has two ends; give on_i and on_j in the parts' own axes"
     return suggestion(key, known, mark="") or (f"; known are {', '.join(known)}" if len(known) < 15 else "")
 
 
-def _known_keys(path: tuple[Any, ...]) -> list[str]:
+def _known_keys(path: tuple[Any, ...], dim: int) -> list[str]:
     """What may stand where an unknown key stood."""
-    if len(path) == 4 and path[0] == "model" and path[2] in verbs():
-        return list(verbs()[path[2]].model_fields)
+    if len(path) == 4 and path[0] == "model" and path[2] in verbs(dim):
+        return list(verbs(dim)[path[2]].model_fields)
     if path[0] == "analyses" and path[3:4] == ("times",) and len(path) == 5:
         return list(TimesSpec.model_fields)
     if path[0] == "analyses" and len(path) > 2:
@@ -138,7 +140,7 @@ def _known_keys(path: tuple[Any, ...]) -> list[str]:
         return list(ParameterSpec.model_fields)
     if path[0] == "outputs" and len(path) == 2:
         return list(OutputsSpec.model_fields)
-    return list(verbs()) if path[0] == "model" else list(document_model().model_fields)
+    return list(verbs(dim)) if path[0] == "model" else list(document_model().model_fields)
 
 
 def _shown(path: tuple[Any, ...], data: Any) -> str:

@@ -19,7 +19,7 @@ from kempe.disk import read_whole, write_whole
 from kempe.elements.curves import curve, curve_through
 from kempe.elements.motions import spline
 from kempe.elements.numbers import named_symbol, unit_hint
-from kempe.elements.quantities import Angle, Displacement, Distance, choices_of, either
+from kempe.elements.quantities import Angle, AxialDisplacement, Displacement, Distance, choices_of, either
 from kempe.elements.readings import readings_in, substituted
 from kempe.errors import FileError, ModelError
 from kempe.model import own_elements
@@ -30,8 +30,12 @@ from kempe.model.expressions import mentioned, parse
 from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, document_model, role
+from kempe.model.spatial import SpatialModel
 from kempe.model.writing import describe, plain, text_of
 from kempe.model.yaml_lines import LARGEST, load_yaml
+
+#: Dimension -> the container that is filled.
+MODELS: dict[int, Callable[..., Any]] = {2: MechanismModel, 3: SpatialModel}
 
 __all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_of"]
 
@@ -62,8 +66,10 @@ def read_text(text: str, where: str = "model") -> Document:
     if data.get("kempe") != VERSION:
         raise ModelError(f"{where}: a model file of this version says 'kempe: {VERSION}'")
     checked = Document(None, lines, where)
+    if data.get("dim", 2) not in (2, 3) or isinstance(data.get("dim"), bool):
+        raise ModelError(f"{checked.line('dim')}: dim is 2, for a planar mechanism, or 3, not {el.shown(data['dim'])}")
     try:
-        checked.data = document_model().model_validate(data)
+        checked.data = document_model(data.get("dim", 2)).model_validate(data)
     except ValidationError as error:
         findings = validation_findings(error, data, checked)
         raise ModelError([*findings, *_findings_in_the_rest(error, data, checked)]) from None
@@ -76,10 +82,10 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
     if not isinstance(items, list):
         return []
     broken = {item["loc"][1] for item in error.errors() if item["loc"][0] == "model" and len(item["loc"]) > 1}
-    rest = {key: data[key] for key in ("kempe", "name", "gravity", "parameters", "tables") if key in data}
+    rest = {key: data[key] for key in ("kempe", "name", "dim", "gravity", "parameters", "tables") if key in data}
     kept = [k for k in range(len(items)) if k not in broken]
     try:
-        partial_data = document_model().model_validate({**rest, "model": [items[k] for k in kept]})
+        partial_data = document_model(data.get("dim", 2)).model_validate({**rest, "model": [items[k] for k in kept]})
     except ValidationError:
         return []
     names = [arguments.get("name") for k in broken for arguments in _mappings(items[int(k)])]
@@ -88,7 +94,7 @@ def _findings_in_the_rest(error: ValidationError, data: Any, document: Document)
     lines = {("model", place[path[1]], *path[2:]): line for path, line in own.items() if path[1] in place}
     try:
         rest_of_it = Document(partial_data, {**document.lines, **lines}, document.where)
-        build(rest_of_it, MechanismModel, EquationsModel, names, trust=None)
+        build(rest_of_it, MODELS[partial_data.dim], EquationsModel, names, trust=None)  # type: ignore[attr-defined]
     except ModelError as found:
         return found.findings
     return []
@@ -114,6 +120,8 @@ def build(
     if data.equations is not None:
         if data.model:
             raise ModelError(f"{document.line('equations')}: a file has either a model or equations, not both")
+        if data.dim != 2:
+            raise ModelError(f"{document.line('dim')}: equations have coordinates of their own: leave dim out")
         model = _build_equations(document, equations)
         _collect(findings, document, ("units",), partial(setattr, model, "units", data.units))
         tables = tables_of(data, Path(document.where).parent, partial(_collect, [], document))  # (told before)
@@ -122,7 +130,7 @@ def build(
             raise ModelError(findings)
         return model
     try:
-        model = mechanism(data.name)
+        model = mechanism(data.name, dim=data.dim)
     except ModelError as error:
         raise ModelError([f"{document.line('name')}: {finding}" for finding in error.findings]) from None
     attempt = partial(_collect, findings, document)
@@ -168,6 +176,12 @@ def may_be_built(document: Document, trust: str | Iterable[str]) -> bool:
     return all(own_elements.trusted(entry.element, trust) for entry in own)
 
 
+#: What a quantity of a part or joint may be called behind its name.
+QUANTITIES = ("x", "y", "z", "angle", "displacement", "distance")
+#: Verbs whose method takes some of its arguments one by one, and what they are called in a file.
+LISTED = {"plate": "points", "solid": "items"}
+
+
 class _Consequence(ModelError):
     """A mistake that follows from one already found."""
 
@@ -206,6 +220,7 @@ class _Builder:
     ) -> None:
         self.model, self.failed, self.tables, self.trust = model, failed, dict(tables or {}), trust
         self.names: dict[str, Any] = {**self.tables, **model.parameters}
+        self.dim = model.space.dim
 
     def call(self, verb: str, arguments: BaseModel) -> Any:
         given = {name: value for name, value in arguments if value is not None}
@@ -214,8 +229,8 @@ class _Builder:
         if verb == "add":
             return self._own_element(**given)
         made = {name: self._named_argument(verb, name, value, given["name"]) for name, value in given.items()}
-        if verb == "plate":
-            return self.model.plate(made.pop("name"), *made.pop("points"), **made)
+        if verb in LISTED:
+            return getattr(self.model, verb)(made.pop("name"), *made.pop(LISTED[verb]), **made)
         return getattr(self.model, verb)(**made)
 
     def _named_argument(self, verb: str, name: str, value: Any, owner: str) -> Any:
@@ -229,7 +244,7 @@ class _Builder:
             raise ModelError([f"{words}: {finding}" for finding in error.findings]) from None
 
     def _argument(self, verb: str, name: str, value: Any, owner: str) -> Any:
-        kind = role(verb, name)
+        kind = role(verb, name, self.dim)
         if kind == "characteristic":
             return self._characteristic(value, owner, MEASURED[verb])
         return getattr(self, f"_{kind}")(value)
@@ -251,13 +266,24 @@ class _Builder:
                 raise ModelError(f"{error}; a name with a space in it stands in braces, {{rod length}} say") from None
             raise
 
-    def _numbers(self, value: Any) -> Any:
+    def _stiffness(self, value: Any) -> Any:
         if isinstance(value, dict):
             return {key: self._number(item) for key, item in value.items()}
         return self._number(value)
 
     def _vector(self, value: Any) -> Any:
         return tuple(self._number(item) for item in value)
+
+    _two = _vector
+
+    def _numbers(self, value: Any) -> Any:
+        return [self._numbers(item) for item in value] if isinstance(value, list) else self._number(value)
+
+    def _rotation(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return self._numbers(value)
+        said = ("euler",) if not isinstance(value.get("axis"), str) else ("euler", "axis")
+        return {key: item if key in said else self._numbers(item) for key, item in value.items()}
 
     def _pair(self, value: Any) -> Any:
         return self._vector(value) if isinstance(value, list) else self._number(value)
@@ -267,9 +293,15 @@ class _Builder:
 
     def _part(self, value: Any) -> Any:
         if isinstance(value, dict):
-            carrier = self._carrier(value["on"])
-            return carrier.on(self._vector(value.get("point", [0.0, 0.0])), self._number(value.get("angle", 0.0)))
+            point = self._vector(value["point"]) if "point" in value else None
+            turn = {"angle": self._number(value["angle"])} if "angle" in value else {}
+            turn |= {"rotation": self._rotation(value["rotation"])} if "rotation" in value else {}
+            return self._carrier(value["on"]).on(point, **turn)
         return self._carrier(value)
+
+    def _side(self, value: Any) -> Any:
+        """A joint, or what a joint is attached to."""
+        return self._joint(value) if isinstance(value, str) and value in self.model.elements else self._part(value)
 
     def _parts(self, value: Any) -> Any:
         return [self._part(item) for item in value]
@@ -296,9 +328,10 @@ class _Builder:
     def _quantity(self, value: Any) -> Any:
         if isinstance(value, dict):
             kind, ends = next(iter(value.items()))
-            make = {"angle": Angle, "distance": Distance, "displacement": Displacement}[kind]
+            along = Displacement if self.dim == 2 else AxialDisplacement
+            make = {"angle": Angle, "distance": Distance, "displacement": along}[kind]
             markers = [self._part(end) for end in ends]
-            return make(*[m if isinstance(m, el.Marker) else m.on((0.0, 0.0)) for m in markers])
+            return make(*[m if isinstance(m, el.Marker) else m.on() for m in markers])
         owner, _, quantity = value.partition(".")
         if not quantity:
             return self._carrier(value)
@@ -308,7 +341,7 @@ class _Builder:
         if found is None:
             known = (*self.model.parts, *self.model.elements)
             raise ModelError(f"there is no part or joint '{owner}'{suggestion(owner, known)}")
-        if quantity not in ("x", "y", "angle", "displacement", "distance") or not hasattr(found, quantity):
+        if quantity not in QUANTITIES or not hasattr(found, quantity):
             choices = choices_of(found)
             raise ModelError(
                 f"'{owner}' has no quantity '{quantity}'" + (f"; choose {either(choices)}" if choices else "")
@@ -365,7 +398,9 @@ class _Builder:
     def _load(self, value: Any) -> Any:
         if not isinstance(value, dict) or "load" not in value:
             return self._law(value)
-        name = value["load"]
+        return self._joint(value["load"])
+
+    def _joint(self, name: str) -> Any:
         if name in self.failed:
             raise _Consequence(f"'{name}' has a mistake of its own")
         if name not in self.model.elements:

@@ -16,15 +16,16 @@ from kempe.elements.functions import Expression
 from kempe.elements.laws import NumberedLaw
 from kempe.elements.motions import Law, spline, traced
 from kempe.elements.numbers import number
-from kempe.elements.quantities import Angle, Displacement, Distance, Measure
+from kempe.elements.quantities import Angle, Displacement, Distance, Measure, Quantity
 from kempe.elements.readings import substituted
+from kempe.elements.rotations import Rotation
 from kempe.elements.tables import Table
 from kempe.elements.user import UserConstraint, UserElement, UserForce
 from kempe.errors import ModelError
 from kempe.model import own_elements
+from kempe.model.building import Builder
 from kempe.model.equations import EquationsModel
 from kempe.model.expressions import CONSTANTS, FUNCTIONS, write, written_name
-from kempe.model.mechanism import MechanismModel
 from kempe.model.model import Model
 from kempe.model.schema import MEASURED, VERSION, role
 
@@ -33,6 +34,8 @@ def describe(model: Model, values: Mapping[str, float] | None = None) -> dict[st
     """A model as the data of a file; the present values of its parameters, or the given ones."""
     now = {name: p.value for name, p in model.parameters.items()} | dict(values or {})
     data: dict[str, Any] = {"kempe": VERSION, "name": model.name}
+    if model.space.dim == 3:
+        data["dim"] = 3
     names = _TableNames(model)
     if model.units is not None:
         data["units"] = model.units.given
@@ -43,7 +46,7 @@ def describe(model: Model, values: Mapping[str, float] | None = None) -> dict[st
     if isinstance(model, EquationsModel):
         equations = _describe_equations(model, names)
         return {**data, **names.data(), "equations": equations, **more}
-    assert isinstance(model, MechanismModel)
+    assert isinstance(model, Builder)
     said = {arguments["name"] for _, arguments in model.recipe}
     for element in model.elements.values():  # what came with an element is said with it
         said |= {part.name for part in element.auxiliary}
@@ -99,7 +102,7 @@ class _TableNames:
 class _Writer:
     """Turns arguments of builder methods into the data of a file."""
 
-    def __init__(self, model: MechanismModel, tables: _TableNames) -> None:
+    def __init__(self, model: Builder, tables: _TableNames) -> None:
         self.model, self.tables = model, tables
         self.names = {name: ca.SX(p) for name, p in model.parameters.items()}
 
@@ -114,7 +117,7 @@ class _Writer:
         return {key: self.argument(verb, key, value, name) for key, value in arguments.items() if value is not None}
 
     def argument(self, verb: str, key: str, value: Any, name: str) -> Any:
-        kind = role(verb, key)
+        kind = role(verb, key, self.model.space.dim)
         if kind == "characteristic":
             return self._characteristic(value, name, MEASURED[verb])
         if kind == "load" and isinstance(value, el.Element):
@@ -141,23 +144,30 @@ class _Writer:
             return value
         if isinstance(value, (tuple, list, np.ndarray)):
             return [self.value(item) for item in value]
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             return {key: self.value(item) for key, item in value.items()}
         return self._object(value)
 
+    def _turn(self, marker: el.Marker) -> dict[str, Any]:
+        """How a marker is turned on its part: an angle in the plane, a matrix of its axes as columns in space."""
+        if not marker.turn:
+            return {}
+        if len(marker.turn) == 1:
+            return {"angle": self.value(marker.turn[0])}
+        return {"rotation": {"matrix": [[self.value(marker.turn[3 * k + i]) for k in range(3)] for i in range(3)]}}
+
     def _object(self, value: Any) -> Any:
         if isinstance(value, el.Marker):
-            data = {"on": value.name, "point": self.value(value.point)}
-            return (
-                data
-                if not isinstance(value.angle, ca.SX) and value.angle == 0
-                else {**data, "angle": self.value(value.angle)}
-            )
+            return {"on": value.name, "point": self.value(value.point), **self._turn(value)}
+        if isinstance(value, Rotation):
+            return self.value(value.given)
         if isinstance(value, Measure):
             return self._object(value.fields[0])
         for kind in (Angle, Distance, Displacement):
             if isinstance(value, kind):
-                return {kind.__name__.lower(): [self.value(end) for end in value.fields]}
+                word = kind.__name__.lower()
+                owner = self._owner(value, word)
+                return owner or {word: [self.value(end) for end in value.fields]}
         if isinstance(value, traced):
             return self._text(value.expression.value, {"t": value.expression.own[0]})
         if isinstance(value, Table):
@@ -178,6 +188,15 @@ class _Writer:
         if isinstance(getattr(value, "name", None), str):
             return value.name
         return number(value, "what is written to a file")
+
+    def _owner(self, quantity: Quantity, word: str) -> str:
+        """What a quantity of a joint is called; empty where it is of two markers by themselves."""
+        ends = [id(end) for end in quantity.fields]
+        for name, element in self.model.elements.items():
+            own = getattr(element, word, None) if word in dir(type(element)) else None
+            if isinstance(own, type(quantity)) and [id(end) for end in own.fields] == ends:
+                return f"{name}.{word}"
+        return ""
 
     def _text(self, expression: Any, own: Mapping[str, ca.SX] | None = None) -> str:
         return write(expression, self.names, own, self.tables)

@@ -505,9 +505,10 @@ class Result:
         seconds: float = 3.0,
         dpi: float = 96,
         title: str = "",
+        view: Any = None,
     ) -> Path:
         """An animation of the motion, with paths of points and arrows of forces; see :func:`kempe.view.animate`."""
-        options: dict[str, Any] = {"trace": trace, "vectors": vectors, "scale": scale, "frames": frames}
+        options: dict[str, Any] = {"trace": trace, "vectors": vectors, "scale": scale, "frames": frames, "view": view}
         return VIEWS["animate"](self._known_model(), self, path, seconds=seconds, dpi=dpi, title=title, **options)
 
     def draw(
@@ -518,10 +519,15 @@ class Result:
         vectors: Sequence[str] | str = (),
         scale: Mapping[str, float] | None = None,
         title: str = "",
+        view: Any = None,
     ) -> Any:
         """The mechanism at a time of the motion, with arrows of forces; see :func:`kempe.view.draw`."""
-        options: dict[str, Any] = {"names": names, "vectors": vectors, "scale": scale, "title": title}
+        options: dict[str, Any] = {"names": names, "vectors": vectors, "scale": scale, "title": title, "view": view}
         return VIEWS["draw"](self._known_model(), motion=self, at=at, **options)
+
+    def show(self, *, trace: Sequence[str] | str = (), view: Any = None, seconds: float = 6.0, port: int = 8080) -> Any:
+        """A motion in space live in a browser, by the package viser; see :func:`kempe.view.show`."""
+        return VIEWS["show"](self._known_model(), self, trace=trace, view=view, seconds=seconds, port=port)
 
     def report(
         self,

@@ -48,7 +48,7 @@ def unknown_names(kind: str, spec: Any, model: Any, earlier: Iterable[str], wher
         "designs": ("parameter", model.parameters),
         "by": ("parameter", model.parameters),
         "bounds": ("parameter", model.parameters),
-        "velocities": ("velocity", [names[1] for names in system.names]),
+        "velocities": ("velocity", [*(names[1] for names in system.names), *system.spins]),
         "hold": ("coordinate", [names[0] for names in system.names]),
         "coordinates": ("coordinate", [names[0] for names in system.names]),
         "quantities": ("quantity", histories(model, True)),

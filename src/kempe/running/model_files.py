@@ -163,9 +163,24 @@ def _equilibria(
 
 
 def animate_file(
-    path: str | Path, out: Path, traces: list[str], vectors: list[str], trust: Iterable[str] = ()
+    path: str | Path, out: Path, traces: list[str], vectors: list[str], trust: Iterable[str] = (), seen: Any = None
 ) -> tuple[Path, str]:
     """Animate the first motion of a model file; where it was written, and why the motion ended early if it did."""
+    model, run, traced = _first_motion(path, trust)
+    written = view.animate(model, run.result, out, trace=traces or traced, vectors=vectors, view=seen)
+    return written, run.error
+
+
+def show_file(
+    path: str | Path, traces: list[str], port: int, trust: Iterable[str] = (), seen: Any = None
+) -> tuple[Any, str]:
+    """Show the first motion of a model file live; what shows it, and why the motion ended early if it did."""
+    model, run, traced = _first_motion(path, trust)
+    return view.show(model, run.result, trace=traces or traced, port=port, view=seen), run.error
+
+
+def _first_motion(path: str | Path, trust: Iterable[str]) -> tuple[Any, Any, list[str]]:
+    """The first motion of a model file: the model, the run, and the points whose paths the file asks for."""
     document = files.read(path)
     moving = [item for item in document.data.analyses if item.kind in ("kinematics", "simulate", "inverse_dynamics")]
     if not moving:
@@ -178,5 +193,4 @@ def animate_file(
     run = analyse(model, kind, spec, "animation", _equilibria(document, model, spec), None, None)
     if run.result is None:
         raise KempeError(run.error)
-    traces = traces or document.data.outputs.traces
-    return view.animate(model, run.result, out, trace=traces, vectors=vectors), run.error
+    return model, run, document.data.outputs.traces

@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.sparse import coo_matrix
 
 from kempe.elements.numbers import number, parameters_in, shown
 from kempe.elements.readings import Staged
@@ -22,19 +23,42 @@ def rates(system: System, given: Mapping[str, float], q: np.ndarray) -> dict[int
     """
     place = {names[1]: k for k, names in enumerate(system.names)}
     found: dict[int, float] = {}
-    spins: dict[int, np.ndarray] = {}
     for name, value in given.items():
         if name in place:
             found[place[name]] = value
-            continue
-        if name not in system.spins:
+        elif name not in system.spins:
             raise ModelError(no_velocity(system, name))
-        first, own, k = system.spins[name]
-        along = q[first + 3 * k : first + 3 * k + 3] if own else np.eye(3)[k]
-        spins[first] = spins.get(first, np.zeros(3)) + value * along
-    for first, omega in spins.items():
-        turned = np.cross(omega, q[first : first + 9].reshape(3, 3)).ravel()
+    for first, (world, own) in _spins(system, given).items():
+        axes = q[first : first + 9].reshape(3, 3)
+        turned = np.cross(world + own @ axes, axes).ravel()
         found |= {first + k: float(rate) for k, rate in enumerate(turned)}
+    return found
+
+
+def rate_slopes(system: System, given: Mapping[str, float], q: np.ndarray) -> Any:
+    """How the rates that given angular velocities make change with the position: a sparse matrix."""
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    for first, (world, own) in _spins(system, given).items():
+        axes = q[first : first + 9].reshape(3, 3)
+        for k in range(9):
+            moved = np.zeros((3, 3))
+            moved[k // 3, k % 3] = 1.0
+            change = np.cross(own @ moved, axes) + np.cross(world + own @ axes, moved)
+            rows += range(first, first + 9)
+            columns += [first + k] * 9
+            values += change.ravel().tolist()
+    return coo_matrix((values, (rows, columns)), shape=(system.n, system.n)).tocsr()
+
+
+def _spins(system: System, given: Mapping[str, float]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Per part whose angular velocity is given, by the first coordinate of its axes: along the world's and its own."""
+    found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    for name, value in given.items():
+        if name in system.spins:
+            first, own, k = system.spins[name]
+            found.setdefault(first, (np.zeros(3), np.zeros(3)))[own][k] += value
     return found
 
 
@@ -53,16 +77,17 @@ class Velocities:
                 raise ModelError(f"a start velocity uses parameter '{p.label}', which is not of '{system.model.name}'")
         everything = ca.vertcat(ca.SX(0, 1), *map(ca.SX, system.parameters))
         self._staged = Staged([everything], [ca.vertcat(ca.SX(0, 1), *map(ca.SX, self.given.values()))])
-        self._place = {names[1]: k for k, names in enumerate(system.names)}
 
     def at(self, parameters: np.ndarray) -> dict[str, float]:
         """The velocities at values of the parameters."""
         return dict(zip(self.given, self._staged(parameters)[0].ravel().tolist(), strict=True))
 
-    def slopes(self, parameters: np.ndarray) -> np.ndarray:
-        """How the given velocity of each coordinate changes with the parameters, a row per coordinate."""
+    def slopes(self, parameters: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """How the given velocity of each coordinate changes with the parameters in a position, a row per coordinate."""
         found = np.zeros((self.system.n, len(parameters)))
         if self.given:
-            rows = self._staged.slopes(parameters).toarray()
-            found[[self._place[name] for name in self.given]] = rows
+            by = self._staged.slopes(parameters).toarray()
+            for k in np.flatnonzero(by.any(axis=0)):  # (the rates are linear in what is given)
+                for row, value in rates(self.system, dict(zip(self.given, by[:, k], strict=True)), q).items():
+                    found[row, k] = value
         return found

@@ -32,7 +32,7 @@ from kempe.solvers.program import Kernels
 from kempe.system.derived import derived_names, shaking_names
 from kempe.system.families import INPUTS, Family
 from kempe.system.system import System
-from kempe.system.walking import split, with_lengths
+from kempe.system.walking import chooses, split, with_lengths
 from kempe.system.wrenches import heavy, loads_on, second_part, touched, virtual
 
 #: The parts of X, in order; behind them there may be sides of kinks.
@@ -387,11 +387,6 @@ def gauge(outputs: Sequence[ca.SX], symbols: Symbols) -> Gauge:
 
 def _pulled(y: ca.SX, w: ca.SX, weights: ca.SX) -> ca.SX:
     """y_w^T weights; forward where there are conditions, so that nothing undefined leaks from an untaken side."""
-    if w.numel() > BROAD or not _conditional(y):
+    if w.numel() > BROAD or not chooses(y):
         return ca.jtimes(y, w, weights, True)
     return ca.mtimes(ca.jacobian(y, w, {"allow_reverse": False}).T, weights)
-
-
-def _conditional(y: ca.SX) -> bool:
-    function = ca.Function("f", [ca.vertcat(ca.SX(0, 1), *ca.symvar(y))], [y])
-    return any(function.instruction_id(k) == ca.OP_IF_ELSE_ZERO for k in range(function.n_instructions()))

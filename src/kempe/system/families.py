@@ -17,6 +17,7 @@ from kempe.elements.readings import SLACK, pieces_of, places_of, readings_in
 from kempe.elements.touching import Touch
 from kempe.kernels import Columns, Kernel, compile_columns, compile_function
 from kempe.solvers.motion import TOUCH_VALUES
+from kempe.system.walking import chooses, conditions_in
 
 #: Forward differentiation only: it never multiplies a derivative that is undefined on an untaken side.
 _FORWARD = {"allow_reverse": False}
@@ -402,7 +403,7 @@ class Family:
         """
         y = _column(self._directional(name))
         weights = ca.SX.sym("w", y.numel())
-        if _chooses(self.x, y):
+        if chooses(y):
             found = ca.densify(self._derivative(y, self.x).T @ weights)
         else:
             found = ca.jtimes(y, self.x, weights, True)
@@ -478,36 +479,6 @@ class Family:
 
 
 F = TypeVar("F", bound=Family)
-
-
-def conditions_in(expression: ca.SX) -> list[ca.SX]:
-    """The arguments of absolute values and signs, and the differences of what is compared, each once."""
-    found: dict[int, ca.SX] = {}
-    seen: set[int] = set()
-    todo: list[ca.SX] = [ca.SX(e) for e in ca.SX(ca.sparsify(expression)).nonzeros()]  # type: ignore[call-overload]
-    while todo:
-        node = todo.pop()
-        if node.is_leaf() or node.element_hash() in seen:
-            continue
-        seen.add(node.element_hash())
-        inner = [node.dep(k) for k in range(node.n_dep())]
-        if node.op() in _BENT:
-            found.setdefault(inner[0].element_hash(), inner[0])
-        elif node.op() in _COMPARED:
-            apart = inner[0] - inner[1]
-            found.setdefault(apart.element_hash(), apart)
-        todo += inner
-    return list(found.values())
-
-
-_BENT = (ca.OP_FABS, ca.OP_SIGN)
-_COMPARED = (ca.OP_FMIN, ca.OP_FMAX, ca.OP_LT, ca.OP_LE)
-
-
-def _chooses(x: ca.SX, y: ca.SX) -> bool:
-    """Whether an expression takes one side or the other of a condition."""
-    function = ca.Function("f", [x], [y])
-    return any(function.instruction_id(k) == ca.OP_IF_ELSE_ZERO for k in range(function.n_instructions()))
 
 
 def _matrix(rows: Any) -> ca.SX:

@@ -387,6 +387,8 @@ class System:
                 leader[find(part.name)] = find("")
         for k in self._constrained:
             parts = list(dict.fromkeys(p.name for p in self.elements[k].parts() if p.channels))
+            if len(parts) == 1 and self.elements[k].keeps_rigid:
+                continue  # a body's own axes tie it to nothing
             first = find(parts[0]) if len(parts) > 1 else find("")  # ("" is the ground, which no part is called)
             for name in parts[1:] if len(parts) > 1 else parts:
                 other = find(name)

@@ -1,7 +1,8 @@
 """Expressions walked through operation by operation: lengths made safe, and kinks taken apart.
 
 An expression that has a kink (``abs``, ``max``, a condition) is smooth on either side of it. ``split`` puts a symbol
-for the side there, 1 or 0, so that whoever follows a motion across the kink can say on which side it is.
+for the side there, 1 or 0, so that whoever follows a motion across the kink can say on which side it is;
+``conditions_in`` says what to look at for that.
 """
 
 from __future__ import annotations
@@ -60,15 +61,40 @@ def split(expression: ca.SX, side: Side) -> ca.SX:
     raise AssertionError("an expression without an end")
 
 
+def conditions_in(expression: ca.SX) -> list[ca.SX]:
+    """What decides on which side of its kinks an expression is, each once: it passes zero there."""
+    plain: dict[int, ca.SX] = {}
+    found: dict[tuple[int, ...], ca.SX] = {}
+    for op, into, out, known in _walked(expression):
+        if op == ca.OP_OUTPUT:
+            continue
+        operands = [plain[i] for i in into]
+        kink = _kink(op, operands)
+        if kink is not None:
+            found.setdefault(tuple(each.element_hash() for each in operands), kink)
+        plain[out] = _applied(op, operands) if known is None else known
+    return list(found.values())
+
+
+def chooses(expression: ca.SX) -> bool:
+    """Whether an expression takes one side or the other of a condition."""
+    return any(op == ca.OP_IF_ELSE_ZERO for op, *_ in _walked(expression))
+
+
+def _kink(op: int, operands: Sequence[ca.SX]) -> ca.SX | None:
+    """What passes zero where an operation has a kink; None for one that has none."""
+    if op in (ca.OP_FABS, ca.OP_SIGN):
+        return operands[0]
+    return operands[0] - operands[1] if op in (ca.OP_FMIN, ca.OP_FMAX, ca.OP_LT, ca.OP_LE) else None
+
+
 def _on_a_side(op: int, whole: Sequence[ca.SX], parts: Sequence[ca.SX], side: Side) -> ca.SX | None:
     """What an operation with a kink is on one side of it; None for any other."""
-    if op in (ca.OP_FABS, ca.OP_SIGN):
-        s = side(whole[0])
-        return None if s is None else (2 * s - 1) * (parts[0] if op == ca.OP_FABS else 1)
-    if op in (ca.OP_FMIN, ca.OP_FMAX, ca.OP_LT, ca.OP_LE):
-        s = side(whole[0] - whole[1])
-        if s is None:
-            return None
+    kink = _kink(op, whole)
+    s = None if kink is None else side(kink)
+    if s is not None:
+        if op in (ca.OP_FABS, ca.OP_SIGN):
+            return (2 * s - 1) * (parts[0] if op == ca.OP_FABS else 1)
         if op in (ca.OP_LT, ca.OP_LE):
             return 1 - s
         larger, less = (parts[0], parts[1]) if op == ca.OP_FMAX else (parts[1], parts[0])

@@ -1,6 +1,7 @@
 """Pictures and animations."""
 
 from kempe.view.animation import animate
+from kempe.view.live import show
 from kempe.view.matrices import pattern
 from kempe.view.optimum_plots import plot_changes, plot_history
 from kempe.view.optimum_report import optimum_report
@@ -30,5 +31,6 @@ __all__ = [
     "plot_poincare",
     "report",
     "save",
+    "show",
     "tornado",
 ]

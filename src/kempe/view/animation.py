@@ -18,11 +18,15 @@ from kempe.disk import as_path, replacing, told
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.view.camera import View
 from kempe.view.drawing import Drawing
 from kempe.view.margin import Clock, room, write_length, write_scales
 from kempe.view.painter import Painter, canvas
-from kempe.view.pictures import history, motion_drawing
+from kempe.view.pictures import history, in_space, motion_drawing, motion_scene, plane_only
+from kempe.view.report import motion_page
 from kempe.view.shown import ShownFile
+from kempe.view.space_loads import add_space_vectors
+from kempe.view.space_pictures import frames as space_frames
 from kempe.view.style import colour, filled
 from kempe.view.vectors import add_vectors, vectors_of
 
@@ -39,21 +43,37 @@ def animate(
     scale: Mapping[str, float] | None = None,
     dpi: float = 96,
     title: str = "",
+    view: View = None,
 ) -> Path:
     """A motion as a GIF, as an MP4 (with ffmpeg), or as numbered PNG files in a folder when ``path`` has no suffix.
+
+    With the suffix .html it is a page that plays it and needs no network; a mechanism in space can be turned there.
 
     ``trace`` names points whose paths are drawn (as in :func:`path`). ``vectors`` are shown as arrows: "B.force" is
     what a joint, spring, load or driver exerts on its second part, "B.moment" its moment, "foot" (or "foot.velocity")
     the velocity of a point, body or joint, "foot.acceleration" its acceleration. Arrows of one kind have one scale,
     which stands below; ``scale`` may say how long one unit is drawn ({"force": 1e-3}). Of the result at most ``frames``
     times are shown, evenly spread, in ``seconds`` altogether. ``title`` stands above (the model's name if not given).
+    ``view`` says from where a mechanism in space is seen, as in :func:`draw`.
     """
     target = as_path(path)
+    plane_only(model, view)
+    names = [trace] if isinstance(trace, str) else list(trace)
+    if target.suffix.lower() == ".html":
+        forces = bool(vectors_of(model, result, vectors))
+        seen: dict[str, Any] = {"traces": names, "forces": forces, "view": view}
+        return motion_page(model, filled(result), target, seconds=seconds, title=title, **seen)
     write = _writer(target)
     if not (frames >= 1 and seconds > 0):
         raise ModelError(f"animate: frames and seconds must be above zero, not {frames!r} and {seconds!r}")
     rows, pace = _chosen(filled(result).t, int(frames), float(seconds))
-    paths = [history(result, name, model) for name in ([trace] if isinstance(trace, str) else trace)]
+    paths = [history(result, name, model) for name in names]
+    if in_space(model):
+        scene = motion_scene(model, result)
+        add_space_vectors(scene, vectors_of(model, result, vectors), scale)
+        scene.keep(rows)
+        write(target, space_frames(model, scene, result, result.t[rows], title or model.name, view, paths, dpi), pace)
+        return ShownFile(target)
     # guides and arrows are as long as the whole motion needs, so everything is placed before frames are chosen
     drawing = motion_drawing(model, result)
     add_vectors(drawing, vectors_of(model, result, vectors), scale)
@@ -124,7 +144,9 @@ def _writer(target: Path) -> Writer:
         raise ModelError(f"'{target}' is a file; frames need a folder")
     writers: dict[str, Writer] = {".gif": _gif, ".mp4": _film, "": _folder}
     if kind not in writers:
-        raise ModelError(f"cannot animate to '{target.name}': use .gif, .mp4, or no suffix for a folder of PNG frames")
+        raise ModelError(
+            f"cannot animate to '{target.name}': use .gif, .mp4, .html, or no suffix for a folder of PNG frames"
+        )
     return writers[kind]
 
 

@@ -66,6 +66,8 @@ class Drawing:
     #: Colours of arrows that are not those of a load, and how long a unit of each kind of vector is drawn.
     hues: dict[str, str] = field(default_factory=dict)
     scales: dict[str, float] = field(default_factory=dict)
+    #: Whether moments are arcs (in the plane) and no arrows.
+    turned: bool = True
     bushings: list[int] = field(default_factory=list)
     #: Walls of stops, hatched on the right of their direction.
     walls: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -73,6 +75,11 @@ class Drawing:
     def keep(self, rows: np.ndarray) -> None:
         """Keep some of the frames of time only."""
         self.points, self.frames = self.points[rows], self.frames[rows]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers say where everything is in one frame."""
+        return 2 * (self.points.shape[1] - len(self.fixed)) + 4 * self.frames.shape[1]
 
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray]:

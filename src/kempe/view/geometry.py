@@ -54,7 +54,7 @@ from kempe.view import loads, surfaces, wheels
 from kempe.view.drawing import Circle, Drawing, around
 from kempe.view.stage import Stage, markers_in, markers_of
 
-__all__ = ["Circle", "Drawing", "Scene", "around", "drawing_of"]
+__all__ = ["Circle", "Drawing", "Sketch", "around", "drawing_of"]
 
 #: What is drawn after the other joints, whose points say how large the mechanism is and where a slider's block fits.
 _LATE = (
@@ -71,7 +71,7 @@ _LATE = (
 )
 
 
-class Scene:
+class Sketch:
     """A drawing in the making: its points, and the points gathered for each body so far."""
 
     def __init__(self, model: Model, q: np.ndarray, parameters: Mapping[str, float] | None) -> None:
@@ -106,7 +106,7 @@ class Scene:
 
 def drawing_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None = None) -> Drawing:
     """Everything to draw of a mechanism in one or many poses."""
-    scene = Scene(model, q, parameters)
+    scene = Sketch(model, q, parameters)
     drawing, stage = scene.drawing, scene.stage
     for part in model.parts.values():
         if isinstance(part, Point):
@@ -135,7 +135,7 @@ def drawing_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | No
     return drawing
 
 
-def _body(body: Body, scene: Scene) -> None:
+def _body(body: Body, scene: Sketch) -> None:
     """A body through its joints, and to its own origin where that is nearby."""
     stage, drawing = scene.stage, scene.drawing
     origin = stage.fix(body, 0.0, 0.0)
@@ -149,7 +149,7 @@ def _body(body: Body, scene: Scene) -> None:
     drawing.links[body.name] = joints
 
 
-def _point(point: Point, scene: Scene) -> None:
+def _point(point: Point, scene: Sketch) -> None:
     """A point in natural coordinates: nailed down, guided along an axis, or free."""
     index = scene.drawing.labels[point.name] = scene.stage.place(point.at())
     if point.fixed == "xy":
@@ -157,7 +157,7 @@ def _point(point: Point, scene: Scene) -> None:
         scene.drawing.pins.append(index)
 
 
-def _guided_points(scene: Scene) -> None:
+def _guided_points(scene: Sketch) -> None:
     for part in scene.model.parts.values():
         if isinstance(part, Point) and len(part.fixed) == 1:
             where = scene.stage.point(scene.drawing.labels[part.name])
@@ -170,7 +170,7 @@ def _guided_points(scene: Scene) -> None:
 
 
 @singledispatch
-def _shape(element: Element, scene: Scene) -> None:
+def _shape(element: Element, scene: Sketch) -> None:
     """What an element adds to the drawing: its points, if nothing better is known."""
     for marker in markers_of(element):
         if not isinstance(marker.carrier, Ground):
@@ -184,19 +184,19 @@ def _shape(element: Element, scene: Scene) -> None:
 @_shape.register(BumpStop)
 @_shape.register(Stop)
 @_shape.register(Friction)
-def _nothing(element: Element, scene: Scene) -> None:
+def _nothing(element: Element, scene: Sketch) -> None:
     pass
 
 
 @_shape.register
-def _rigid_link(element: RigidLink, scene: Scene) -> None:
+def _rigid_link(element: RigidLink, scene: Sketch) -> None:
     indices = [scene.drawing.labels[p.name] for p in element.points]
     scene.drawing.links[element.name] = indices
     scene.drawing.pins += indices
 
 
 @_shape.register
-def _surfaces(element: TwoSurfaces, scene: Scene) -> None:
+def _surfaces(element: TwoSurfaces, scene: Sketch) -> None:
     surfaces.draw_surfaces(element, scene)
 
 
@@ -204,7 +204,7 @@ def _surfaces(element: TwoSurfaces, scene: Scene) -> None:
 @_shape.register(LooseRevolute)
 @_shape.register(ClearanceRevolute)
 @_shape.register(LubricatedRevolute)
-def _revolute(element: Joint, scene: Scene) -> None:
+def _revolute(element: Joint, scene: Sketch) -> None:
     i, j = (scene.attach(m) for m in element.markers)
     drawing = scene.drawing
     grounded = [isinstance(m.carrier, Ground) for m in element.markers]
@@ -218,7 +218,7 @@ def _revolute(element: Joint, scene: Scene) -> None:
 
 
 @_shape.register
-def _weld(element: Weld, scene: Scene) -> None:
+def _weld(element: Weld, scene: Sketch) -> None:
     i, j = (scene.attach(m) for m in element.markers)
     drawing = scene.drawing
     grounded = [isinstance(m.carrier, Ground) for m in element.markers]
@@ -229,7 +229,7 @@ def _weld(element: Weld, scene: Scene) -> None:
 
 
 @_shape.register
-def _link(element: Link, scene: Scene) -> None:
+def _link(element: Link, scene: Sketch) -> None:
     i, j = (scene.attach(m) for m in element.markers)
     scene.drawing.rods[element.name] = (i, j)
     scene.drawing.pins += [i, j]
@@ -237,18 +237,18 @@ def _link(element: Link, scene: Scene) -> None:
 
 
 @_shape.register
-def _spring(element: Spring, scene: Scene) -> None:
+def _spring(element: Spring, scene: Sketch) -> None:
     """Its ends; the coil itself is drawn when the size of everything is known (see ``loads``)."""
     scene.drawing.pins += [scene.attach(m) for m in element.markers]
 
 
 @_shape.register
-def _force(element: Force, scene: Scene) -> None:
+def _force(element: Force, scene: Sketch) -> None:
     scene.attach(element.marker)
 
 
 @_shape.register
-def _bushing(element: Bushing, scene: Scene) -> None:
+def _bushing(element: Bushing, scene: Sketch) -> None:
     i, j = (scene.attach(m) for m in element.markers)
     scene.drawing.bushings.append(i)
     scene.drawing.pins.append(j)
@@ -258,7 +258,7 @@ def _bushing(element: Bushing, scene: Scene) -> None:
 
 @_shape.register(Translational)
 @_shape.register(LooseTranslational)
-def _translational(element: Translational | LooseTranslational, scene: Scene) -> None:
+def _translational(element: Translational | LooseTranslational, scene: Sketch) -> None:
     rail, rider = element.markers
     if isinstance(rider.carrier, Ground):  # the ground does not slide: the rail is its
         rail, rider = rider, rail
@@ -275,7 +275,7 @@ def _translational(element: Translational | LooseTranslational, scene: Scene) ->
     _on_rail(element.name, rail, index, scene)
 
 
-def _stem(body: Body, where: np.ndarray, axis: np.ndarray, scene: Scene) -> float:
+def _stem(body: Body, where: np.ndarray, axis: np.ndarray, scene: Sketch) -> float:
     """How far a cam follower's block is moved along its guide, away from the cam."""
     stage = scene.stage
     for contact in scene.model.elements.values():
@@ -286,7 +286,7 @@ def _stem(body: Body, where: np.ndarray, axis: np.ndarray, scene: Scene) -> floa
 
 
 @_shape.register
-def _pin_in_slot(element: PinInSlot, scene: Scene) -> None:
+def _pin_in_slot(element: PinInSlot, scene: Sketch) -> None:
     rail, rider = element.markers
     index = scene.attach(rider)
     scene.drawing.slots.add(_on_rail(element.name, rail, index, scene))
@@ -295,7 +295,7 @@ def _pin_in_slot(element: PinInSlot, scene: Scene) -> None:
     scene.drawing.anchors += [index] if isinstance(rider.carrier, Ground) else []
 
 
-def _on_rail(name: str, rail: Marker, rider: int, scene: Scene) -> int:
+def _on_rail(name: str, rail: Marker, rider: int, scene: Sketch) -> int:
     x, y, turn = scene.stage.local(rail)
     along = ((scene.stage.point(rider) - scene.stage.where(rail)) * scene.stage.axis(rail)).sum(axis=1)
     guide = _guide(scene, rail.carrier, np.array([x, y]), turn, along, rider)
@@ -303,7 +303,7 @@ def _on_rail(name: str, rail: Marker, rider: int, scene: Scene) -> int:
     return guide
 
 
-def _guide(scene: Scene, carrier: Carrier, origin: np.ndarray, angle: float, along: np.ndarray, rider: int) -> int:
+def _guide(scene: Sketch, carrier: Carrier, origin: np.ndarray, angle: float, along: np.ndarray, rider: int) -> int:
     """A guide on a carrier that holds a rider at every place it takes along it; its number."""
     span = scene.stage.span()
     low, high = float(along.min()), float(along.max())
@@ -318,7 +318,7 @@ def _guide(scene: Scene, carrier: Carrier, origin: np.ndarray, angle: float, alo
 
 
 @_shape.register
-def _contact(element: Contact, scene: Scene) -> None:
+def _contact(element: Contact, scene: Sketch) -> None:
     """A curve on the part that carries it, and the follower's knife edge, roller or face."""
     base, profile, follower = (element.fields[key] for key in ("base", "profile", "follower"))
     assert isinstance(base, Marker) and isinstance(profile, Curve) and isinstance(follower, Marker)
@@ -339,7 +339,7 @@ def _contact(element: Contact, scene: Scene) -> None:
         drawing.circles.append(Circle(index, float(stage.values(radius.value)[0]), "roller", follower.name))
 
 
-def _face(name: str, follower: Marker, touched: np.ndarray, width: float, scene: Scene) -> None:
+def _face(name: str, follower: Marker, touched: np.ndarray, width: float, scene: Sketch) -> None:
     """A flat face as long as the contact point wanders on it."""
     stage = scene.stage
     x, y, turn = stage.local(follower)
@@ -351,7 +351,7 @@ def _face(name: str, follower: Marker, touched: np.ndarray, width: float, scene:
 
 
 @_shape.register
-def _driver(element: Driver, scene: Scene) -> None:
+def _driver(element: Driver, scene: Sketch) -> None:
     """An actuator for a distance, a sense of turning for an angle."""
     quantity, stage, drawing = element.fields["quantity"], scene.stage, scene.drawing
     if isinstance(quantity, Distance):
@@ -367,7 +367,7 @@ def _driver(element: Driver, scene: Scene) -> None:
         drawing.motors[element.name] = (stage.place(pivot), _sense(element, scene))
 
 
-def _sense(element: Driver, scene: Scene) -> int:
+def _sense(element: Driver, scene: Sketch) -> int:
     """In which sense a driver starts to turn."""
     posed = scene.stage.posed
     row = int(posed.system.rows_of[posed.system.elements.index(element)][0])
@@ -376,7 +376,7 @@ def _sense(element: Driver, scene: Scene) -> int:
 
 
 @_shape.register
-def _gear(element: Gear, scene: Scene) -> None:
+def _gear(element: Gear, scene: Sketch) -> None:
     """Two pitch circles that touch, or a belt over two pulleys."""
     pair = wheels.pair_of(element, scene.stage)
     if pair is None:
@@ -389,7 +389,7 @@ def _gear(element: Gear, scene: Scene) -> None:
         scene.drawing.belts += [(scene.stage.add(a), scene.stage.add(b)) for a, b in strands]
 
 
-def _wheel(wheel: wheels.Wheel, kind: str, scene: Scene) -> None:
+def _wheel(wheel: wheels.Wheel, kind: str, scene: Sketch) -> None:
     """A wheel's circle, and a spoke on it to show how it turns."""
     stage, drawing, carrier = scene.stage, scene.drawing, wheel.centre.carrier
     fixed = isinstance(carrier, Ground) or wheels.is_welded(scene.model, carrier)
@@ -407,7 +407,7 @@ def _wheel(wheel: wheels.Wheel, kind: str, scene: Scene) -> None:
 
 
 @_shape.register
-def _rack(element: RackAndPinion, scene: Scene) -> None:
+def _rack(element: RackAndPinion, scene: Sketch) -> None:
     """The pinion's pitch circle, and the rack as long as it is rolled on."""
     wheel, rack, touched, axis = wheels.rack_of(element, scene.stage)
     _wheel(wheel, "pitch", scene)

@@ -29,6 +29,7 @@ from kempe.elements.quantities import Displacement, Measure
 from kempe.elements.sources import DrawnSource
 from kempe.model import Model
 from kempe.view.drawing import Drawing
+from kempe.view.space_stage import SpaceStage
 from kempe.view.stage import Stage, markers_of
 from kempe.view.wheels import PINS, hub
 
@@ -49,19 +50,20 @@ def _spring(element: Spring, stage: Stage, drawing: Drawing, pt: float) -> None:
     """A zigzag; a dashpot instead where there is only damping, beside it where there are both; else a cylinder."""
     i, j = (stage.place(m) for m in element.markers)
     a, b = stage.point(i), stage.point(j)
-    elastic = any(_given(element, key) for key in ("stiffness", "table", "law"))
+    elastic = any(given(element, key) for key in ("stiffness", "table", "law"))
     line = _Line(stage, a, b)
     for place, marker, away in zip((i, j), element.markers, (-line.u[0], line.u[0]), strict=True):
         if isinstance(marker.carrier, Ground):
             _foot(f"{element.name} foot", place, away, stage, drawing, pt)
-    if elastic or _given(element, "damping"):
+    if elastic or given(element, "damping"):
         drawing.springs[element.name] = (i, j)
-        drawing.strokes[element.name] = _spring_and_dashpot(line, elastic, _given(element, "damping"), pt)
+        drawing.strokes[element.name] = _spring_and_dashpot(line, elastic, given(element, "damping"), pt)
     else:
         drawing.actuators[element.name] = (i, stage.add(line.at(0.6 * float(line.length.min()))), j)
 
 
-def _given(element: Element, key: str) -> bool:
+def given(element: Element, key: str) -> bool:
+    """Whether a number or a law of an element was given."""
     field = element.fields[key]
     return not (isinstance(field, Static) and field.value is None)
 
@@ -156,7 +158,7 @@ def _force(element: Force, stage: Stage, drawing: Drawing, pt: float) -> None:
     """An arrow from the point in the direction in which the force acts first; all arrows are equally long."""
     components, frame = element.fields["components"], element.fields["frame"]
     assert isinstance(components, Group) and isinstance(frame, Static)
-    push = _first_value(stage, components.fields)
+    push = first_value(stage, components.fields)
     if not np.any(push):
         return
     foot = stage.place(element.marker)
@@ -176,7 +178,7 @@ def _head(stage: Stage, tip: np.ndarray, along: np.ndarray, pt: float) -> tuple[
     return stage.add(tip), barbs[0], barbs[1]
 
 
-def _first_value(stage: Stage, fields: Sequence[Field]) -> np.ndarray:
+def first_value(stage: Stage | SpaceStage, fields: Sequence[Field]) -> np.ndarray:
     """The values of some numbers or laws of time at the first of a few early times at which they do not vanish."""
     source = DrawnSource()
     values = np.zeros(len(fields))
@@ -191,7 +193,7 @@ def _first_value(stage: Stage, fields: Sequence[Field]) -> np.ndarray:
 @sign.register
 def _torque(element: Torque, stage: Stage, drawing: Drawing, pt: float) -> None:
     """A curved arrow about the part's pin, in the sense in which the torque acts first."""
-    sense = float(np.sign(_first_value(stage, [element.fields["torque"]])[0]))
+    sense = float(np.sign(first_value(stage, [element.fields["torque"]])[0]))
     if sense == 0.0:
         return
     centre = stage.place(pivot(stage.model, *element.markers))

@@ -47,7 +47,7 @@ def write_scales(axes: Axes, drawing: Drawing, result: Result) -> None:
     for row, (kind, scale) in enumerate((kind, scale) for kind, scale in drawing.scales.items() if scale > 0):
         unit = unit_of(result, kind)
         place = _line(axes, row)
-        if kind == "moment":
+        if kind == "moment" and drawing.turned:
             words = f"¾ turn = {ROUND / scale:.3g} {unit}".rstrip()
             axes.text(right, 0.0, plain(words), transform=place, ha="right", va="center", fontsize=SMALL, color=INK)
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +12,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from kempe.view.drawing import Drawing
-from kempe.view.painter import Painter
 from kempe.view.style import FORCE, GREY, INK, SMALL, TEXT, plain, shade
 
 _COMPASS = [(np.cos(a), np.sin(a)) for a in np.radians([35, 145, -35, -145, 90, 0, 180, -90, 60, 120, -60, -120])]
@@ -63,7 +62,7 @@ class _Ground:
         return float(weight[inside].sum() + 2.0 * outside)
 
 
-def write_names(axes: Axes, drawing: Drawing, painter: Painter, frame: int = 0) -> list[Text]:
+def write_names(axes: Axes, drawing: Drawing, colours: Mapping[str, str], frame: int = 0) -> list[Text]:
     """Write the names of parts and joints; returns the texts."""
     figure = axes.figure.get_figure(root=True)
     assert figure is not None
@@ -74,7 +73,7 @@ def write_names(axes: Axes, drawing: Drawing, painter: Painter, frame: int = 0) 
     ground = _obstacles(axes, drawing, at, pixel)
     texts = []
     scale = float(axes.transData.transform((1.0, 0.0))[0] - axes.transData.transform((0.0, 0.0))[0])
-    for name in _names(drawing, painter, at, scale):
+    for name in _names(drawing, colours, at, scale):
         written = axes.text(0, 0, plain(name.text), fontsize=name.size, fontstyle=name.style)
         box = written.get_window_extent(renderer)
         written.remove()
@@ -147,7 +146,7 @@ def _obstacles(axes: Axes, drawing: Drawing, at: np.ndarray, pixel: float) -> _G
     return ground
 
 
-def _names(drawing: Drawing, painter: Painter, at: np.ndarray, scale: float) -> Iterator[_Name]:
+def _names(drawing: Drawing, colours: Mapping[str, str], at: np.ndarray, scale: float) -> Iterator[_Name]:
     """Names in the order in which they choose their places: points, links, joints, then rods."""
     rings = {c.owner: c for c in drawing.circles}
     for name, index in drawing.labels.items():
@@ -157,7 +156,7 @@ def _names(drawing: Drawing, painter: Painter, at: np.ndarray, scale: float) -> 
         beside = _beside(at[outline])
         if len(outline) == 1 and name in rings:  # a wheel has its name at the rim
             beside = _round(at[outline[0]], rings[name].radius * scale + (8.0 if rings[name].fixed else 0.0))
-        yield _Name(name, shade(painter.colours[name]), TEXT, beside)
+        yield _Name(name, shade(colours[name]), TEXT, beside)
     standing = {c.centre for c in drawing.circles if c.fixed} & set(drawing.welds)
     for name, index in drawing.joints.items():
         if index not in standing:

@@ -299,7 +299,7 @@ def channel_of(name: str) -> str:
     if owner == "lambda" and dot:
         return "multiplier"
     first = rest.partition(".")[0]
-    return first if first in ("force", "effort") else name.rpartition(".")[2] if dot else ""
+    return first if first in ("force", "effort", "moment", "omega", "alpha") else name.rpartition(".")[2] if dot else ""
 
 
 def energy_colour(name: str) -> str | None:

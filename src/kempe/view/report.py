@@ -6,7 +6,10 @@ is in ``page/``: a frame, a style and scripts, without anything from outside.
 
 from __future__ import annotations
 
+import base64
 import difflib
+import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -19,7 +22,7 @@ import numpy as np
 
 from kempe.analysis.modes import Modes
 from kempe.disk import write_whole
-from kempe.elements import Body, Point
+from kempe.elements import Carrier
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
@@ -28,17 +31,24 @@ from kempe.results.open_reactions import unasked
 from kempe.simulation.batches import Runs
 from kempe.system import compiled
 from kempe.view import report_sections as told
+from kempe.view.camera import View, angles_of
 from kempe.view.labels import label_of, unit_of
 from kempe.view.plots import channel_of, energy_colour, spelled_out
 from kempe.view.report_data import Block, Take, as_script, family_of, parameters_of, quantities_of, thinned
+from kempe.view.report_scene import meshes_told
+from kempe.view.scene import Scene
 from kempe.view.shown import ShownFile
+from kempe.view.space_pictures import still
 from kempe.view.style import COLOURS
 
 #: Without a choice of the user: curves in a panel, and panels.
 CURVES, PANELS = 5, 6
 #: Nothing may be fetched; scripts and styles are those written into the page.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-SCRIPTS = ("basics", "player", "mechanism", "names", "arrows", "plots", "search", "saving", "report")
+SCRIPTS = (
+    *("basics", "player", "mechanism", "names", "arrows", "light", "eye", "space", "space_arrows"),
+    *("plots", "search", "saving", "report"),
+)
 
 
 def report(
@@ -100,6 +110,26 @@ def _of_results(
         return Page(title or model.name, takes, wanted, traces=traces, chooser="parameters" if others else "").html()
 
 
+def motion_page(
+    model: Model,
+    result: Result,
+    path: Path,
+    *,
+    traces: Sequence[str] = (),
+    forces: bool = False,
+    seconds: float = 3.0,
+    title: str = "",
+    view: View = None,
+) -> Path:
+    """Write a page with the moving mechanism alone, at first with the arrows of ``forces`` or without."""
+    _known_traces(model, traces)
+    take = Take(model, result, quantities=False)
+    shown: dict[str, Any] = {"bare": True, "forces": forces, "view": view, "seconds": seconds, "traces": traces}
+    page = Page(title or model.name, [take], [], **shown)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return ShownFile(write_whole(path, page.html().encode("utf-8", "replace")))
+
+
 def modes_report(modes: Modes, path: str | Path, *, amplitude: float = 0.15, title: str = "") -> Path:
     """Write the modes of a mechanism into one HTML file: each as a motion, chosen from a list."""
     motions = [modes.motion(k, amplitude=amplitude, frames=90) for k in range(len(modes))]
@@ -130,7 +160,8 @@ class Page:
     ``chooser`` says how another run is chosen ("parameters", "modes"), or that the second is drawn behind the first
     ("beside", with ``words`` that say which is which). ``status`` is a word and whether it is a good one, where it is
     not that of the first run; ``facts`` stands beside it, ``before`` in front of all sections; ``seconds`` is how long
-    a run takes at the usual speed.
+    a run takes at the usual speed. A ``bare`` page has the moving mechanism alone, which begins to play.
+    With ``forces`` arrows are seen at first; ``view`` is the first view of a mechanism in space.
     """
 
     title: str
@@ -143,6 +174,9 @@ class Page:
     facts: str = ""
     before: str = ""
     seconds: float = 6.0
+    bare: bool = False
+    forces: bool = False
+    view: View = None
 
     def html(self) -> str:
         """The frame filled in: what is read as HTML, what moves as data."""
@@ -169,24 +203,39 @@ class Page:
             "title": self.title,
             "runs": [take.told(block, pictures) for take in self.takes],
             "pictures": pictures,
-            "quantities": quantities_of(result),
+            "quantities": quantities_of(result) if not self.bare else [],
             "time": label_of(result, "t"),
-            "force": unit_of(result, "force"),
+            "units": {kind: unit_of(result, kind) for kind in ("force", "moment", "length")},
+            **self._space(block),
             "panels": _panels(self.plotted) if len(result) > 1 else [],
             "traces": list(self.traces),
             "chooser": self._chooser() if self.chooser else None,
             "behind": 1 if self.chooser == "beside" else None,
-            "forces": result.provenance.get("analysis") == "equilibrium",
+            "forces": self.forces or result.provenance.get("analysis") == "equilibrium",
             "palette": list(COLOURS),
             "energies": {f"energy.{part}": energy_colour(f"energy.{part}") for part in (*PARTS, "total")},
             "seconds": self.seconds,
+            "bare": self.bare,
         }
+
+    def _space(self, block: Block) -> dict[str, Any]:
+        """For a mechanism in space its surfaces, and a still of it for browsers that cannot draw them."""
+        scenes = [take.drawing for take in self.takes if isinstance(take.drawing, Scene)]
+        if not scenes:
+            return {}
+        image = io.BytesIO()
+        still(self.takes[0].model, scenes[0], "", self.view, names=False).savefig(image, format="png", dpi=80)
+        picture = base64.b64encode(image.getvalue()).decode("ascii")
+        told = {"meshes": meshes_told(scenes, block), "still": f"data:image/png;base64,{picture}"}
+        return {**told, "view": angles_of(self.view)}
 
     def _chooser(self) -> dict[str, Any]:
         told = {"names": list(self.takes[0].parameters)} if self.chooser != "beside" else {"words": self.words}
         return {"kind": self.chooser, **told}
 
     def _sections(self) -> str:
+        if self.bare:
+            return ""
         model, result = self.takes[0].model, self.takes[0].result
         parts = [
             self.before,
@@ -207,7 +256,7 @@ def _one_word(what: str, names: Sequence[str]) -> None:
 
 def _known_traces(model: Model, traces: Sequence[str]) -> None:
     """Only what moves has a path."""
-    known = {name: p for name, p in model.parts.items() if isinstance(p, (Body, Point)) and p.channels}
+    known = {name: p for name, p in model.parts.items() if isinstance(p, Carrier) and p.channels}
     for name in traces:
         if name not in known and name not in model.elements:
             near = difflib.get_close_matches(str(name), [*known, *model.elements], n=3) or list(known)
@@ -239,16 +288,21 @@ def default_plots(model: Model, result: Result, traces: Sequence[str]) -> list[s
     for triple in sorted(spread, key=lambda names: -spread[names]):
         owner = triple[0].rsplit(".", 1)[0]
         wanted = owner in traces if traces else owner not in own
+        wanted = wanted and result.kind(triple[0]) != "direction"  # (of a body's axes its angular velocity tells more)
         if wanted and spread[triple] > 1e-9 * max(1.0, max(spread.values())):
             kinds.setdefault(channel_of(triple[0]) or triple[0], []).append(triple)
     kinds = {kind: members[:CURVES] for kind, members in list(kinds.items())[: PANELS // 2]}
-    order = sorted(kinds, key=lambda kind: ("x", "y", "angle").index(kind) if kind in ("x", "y", "angle") else 3)
+    first = ("x", "y", "z", "angle")
+    order = sorted(kinds, key=lambda kind: first.index(kind) if kind in first else len(first))
+    turning = [name for name in result.names if re.search(r"\.omega\.[xyz]$", name)] if model.space.dim == 3 else []
+    most = sorted(turning, key=lambda name: -_spread(result.array(name)))[:CURVES]
     efforts = [name for name in result.names if channel_of(name) == "effort"][:CURVES]
     inverse = result.provenance.get("analysis") == "inverse dynamics"
     energy = ["energy"] if "energy.kinetic" in result.series else []
     return [
         *(efforts if inverse else ()),
         *(triple[k] for k in (0, 1) for kind in order for triple in kinds[kind]),
+        *(name for name in turning if name in most and _spread(result.array(name)) > 0.0),
         *energy,
     ]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kempe.elements import Inertia, PointMass
+from kempe.elements import Inertia, PointMass, RigidBody
 from kempe.errors import ModelError
 from kempe.model import Model
 from kempe.results import Result
@@ -20,7 +20,10 @@ from kempe.simulation.batches import Runs
 from kempe.view.drawing import Drawing
 from kempe.view.geometry import drawing_of
 from kempe.view.labels import label_of
+from kempe.view.report_scene import scene_told
+from kempe.view.scene import Scene
 from kempe.view.shapes import Shape, link_colours, shapes_of
+from kempe.view.spatial import scene_of
 from kempe.view.sticking import held_by, sizes, sticking
 from kempe.view.style import DARK, FORCE, GREY, INK, PALE, PAPER, RUBBER
 
@@ -77,29 +80,36 @@ def as_script(value: Any) -> str:
 class Take:
     """One run as the page knows it: the rows shown, the drawing, the arrows of loads, the events."""
 
-    def __init__(self, model: Model, result: Result, label: str = "", forces: bool = True) -> None:
+    def __init__(
+        self, model: Model, result: Result, label: str = "", forces: bool = True, quantities: bool = True
+    ) -> None:
         self.model, self.result, self.label, self.forces = model, result, label, forces
+        self.shown = result.names if quantities else []
         self.parameters: dict[str, float] = {}  # those by which it is chosen
         finite = np.flatnonzero(np.isfinite(result.q).all(axis=1) & np.isfinite(result.t))
         self.rows = spread(finite, LOOKED_AT)
         self.drawing = self._drawing()
 
-    def _drawing(self) -> Drawing | None:
-        """None for a model without geometry."""
+    def _drawing(self) -> Drawing | Scene | None:
+        """What is seen; None for a model without geometry."""
         if not len(self.rows):
             return None
-        drawing = drawing_of(self.model, self.result.q[self.rows], self.result.provenance.get("parameters"))
+        given = self.model, self.result.q[self.rows], self.result.provenance.get("parameters")
+        if self.model.space.dim == 3:
+            scene = scene_of(*given)
+            return scene if scene.pieces and np.isfinite(scene.frames).all() else None
+        drawing = drawing_of(*given)
         return drawing if drawing.points.shape[1] and np.isfinite(drawing.points).all() else None
 
     @property
     def numbers(self) -> int:
         """How many numbers a row has, at most."""
         if self.drawing is None:
-            return len(self.result.names)
-        free = self.drawing.points.shape[1] - len(self.drawing.fixed)
+            return len(self.shown)
         acting = [e for e in self.model.elements.values() if not isinstance(e, (Inertia, PointMass))]
-        loads = 5 * len(acting) if self.forces else 0
-        return len(self.result.names) + 2 * free + 4 * self.drawing.frames.shape[1] + loads
+        space = self.model.space
+        loads = (space.dim + space.moves) * len(acting) if self.forces else 0
+        return len(self.shown) + self.drawing.numbers + loads
 
     def thin(self, most: int, plotted: Sequence[str]) -> None:
         """Keep at most about so many rows: evenly chosen ones, those at events, and the extremes of what is plotted."""
@@ -122,22 +132,28 @@ class Take:
             "success": bool(result.success),
             "message": result.message,
             "t": block.add_exact(result.t),
-            "values": {name: block.add(result.array(name)) for name in result.names} if len(result) else {},
+            "values": {name: block.add(result.array(name)) for name in self.shown} if len(result) else {},
             "events": [_event(event) for event in timed(result)],
             **_met(self.result),
         }
         if self.drawing is not None:
-            picture = picture_of(self.drawing)
+            picture = scene_told(self.drawing) if isinstance(self.drawing, Scene) else picture_of(self.drawing)
             if picture not in pictures:
                 pictures.append(picture)
-            free = [k for k in range(self.drawing.points.shape[1]) if k not in self.drawing.fixed]
-            told |= {"picture": pictures.index(picture), "free": block.add(_columns(self.drawing.points[:, free]))}
-            told["frames"] = block.add(_columns(self.drawing.frames))
+            told |= {"picture": pictures.index(picture), **_moving(self.drawing, block)}
             told["loads"] = [
                 load | {key: block.add(_columns(load[key])) for key in ("at", "force", "moment")}
                 for load in (loads_of(self.model, result) if self.forces else ())
             ]
         return told
+
+
+def _moving(drawing: Drawing | Scene, block: Block) -> dict[str, Any]:
+    """What moves: in the plane frames and free points; in space frames other than the world, column by column."""
+    if isinstance(drawing, Scene):
+        return {"frames": block.add(_columns(np.swapaxes(drawing.frames[:, 1:], 2, 3)))}
+    free = [k for k in range(drawing.points.shape[1]) if k not in drawing.fixed]
+    return {"free": block.add(_columns(drawing.points[:, free])), "frames": block.add(_columns(drawing.frames))}
 
 
 def _event(event: Any) -> dict[str, Any]:
@@ -198,13 +214,13 @@ def loads_of(model: Model, result: Result) -> list[dict[str, Any]]:
     """What joints, drivers, springs and forces do to the parts, wherever it is known and not always nothing."""
     found = []
     for name, element in model.elements.items():
-        if isinstance(element, (Inertia, PointMass)):
+        if isinstance(element, (Inertia, PointMass, RigidBody)):
             continue
         try:
             load = result.reaction(name)
         except ModelError:  # of kinematics nothing is known, and some elements act on no part
             continue
-        finite = np.isfinite(load.force).all(axis=1) & np.isfinite(load.moment)
+        finite = np.isfinite(np.column_stack([load.force, load.moment])).all(axis=1)
         if not finite.any() or not (load.force[finite].any() or load.moment[finite].any()):
             continue
         group = "reactions" if element.rows else "loads"

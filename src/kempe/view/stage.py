@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -26,6 +26,15 @@ def markers_in(part: Field) -> list[Marker]:
 def markers_of(element: Element) -> list[Marker]:
     """The markers of an element, in the order of its fields."""
     return [m for f in element.fields.values() for m in markers_in(f)]
+
+
+def values_at(model: Model, posed: Posed, numbers: Sequence[Number]) -> np.ndarray:
+    """Numbers of a model at the parameter values of its poses."""
+    if not any(isinstance(n, ca.SX) for n in numbers):
+        return np.array(numbers, dtype=float)
+    p = ca.vertcat(ca.SX(0, 1), *[ca.SX(s) for s in model.parameters.values()])
+    function = ca.Function("values", [p], [ca.vertcat(*[ca.SX(n) for n in numbers])])
+    return np.array(function(posed.parameters), dtype=float).ravel()
 
 
 def _key(carrier: Carrier) -> Any:
@@ -65,11 +74,7 @@ class Stage:
 
     def values(self, *numbers: Number) -> np.ndarray:
         """Numbers of the model at the parameter values of these poses."""
-        if not any(isinstance(n, ca.SX) for n in numbers):
-            return np.array(numbers, dtype=float)
-        p = ca.vertcat(ca.SX(0, 1), *[ca.SX(s) for s in self.model.parameters.values()])
-        function = ca.Function("values", [p], [ca.vertcat(*[ca.SX(n) for n in numbers])])
-        return np.array(function(self.posed.parameters), dtype=float).ravel()
+        return values_at(self.model, self.posed, numbers)
 
     def local(self, marker: Marker) -> tuple[float, float, float]:
         """Place and angle of a marker in its carrier's axes."""

@@ -12,10 +12,10 @@ from kempe.elements.surfaces import CircleAndLine, TwoCircles, TwoSurfaces
 from kempe.view.drawing import Circle
 
 if TYPE_CHECKING:
-    from kempe.view.geometry import Scene
+    from kempe.view.geometry import Sketch
 
 
-def draw_surfaces(element: TwoSurfaces, scene: Scene) -> None:
+def draw_surfaces(element: TwoSurfaces, scene: Sketch) -> None:
     """The line or circle of i, and the point or circle of j."""
     i, j = element.markers
     if isinstance(element, TwoCircles):
@@ -33,7 +33,7 @@ def draw_surfaces(element: TwoSurfaces, scene: Scene) -> None:
     _line(element.name, i, j, radius, scene)
 
 
-def draw_bearing(element: LooseRevolute | ClearanceRevolute | LubricatedRevolute, scene: Scene) -> None:
+def draw_bearing(element: LooseRevolute | ClearanceRevolute | LubricatedRevolute, scene: Sketch) -> None:
     """The bearing and the journal of a joint with play to scale, where their radii are known."""
     if element.radii is not None:
         hole, pin = (float(scene.stage.values(radius)[0]) for radius in element.radii)
@@ -42,13 +42,13 @@ def draw_bearing(element: LooseRevolute | ClearanceRevolute | LubricatedRevolute
         _circle(j, pin, False, scene, spoke=False)
 
 
-def _number(element: Element, key: str, scene: Scene) -> float:
+def _number(element: Element, key: str, scene: Sketch) -> float:
     field = element.fields[key]
     assert isinstance(field, Scalar)
     return float(scene.stage.values(field.value)[0])
 
 
-def _line(name: str, line: Marker, rider: Marker, radius: float, scene: Scene) -> None:
+def _line(name: str, line: Marker, rider: Marker, radius: float, scene: Sketch) -> None:
     """A wall along the line; one wall for all that touch the same line."""
     stage, drawing = scene.stage, scene.drawing
     x, y, turn = stage.local(line)
@@ -67,7 +67,7 @@ def _line(name: str, line: Marker, rider: Marker, radius: float, scene: Scene) -
     scene.owned(first, line.carrier)
 
 
-def _circle(centre: Marker, radius: float, hollow: bool, scene: Scene, spoke: bool = True) -> None:
+def _circle(centre: Marker, radius: float, hollow: bool, scene: Sketch, spoke: bool = True) -> None:
     """A disc, or a ring in which something runs, once for all that it touches."""
     stage, drawing = scene.stage, scene.drawing
     if isinstance(centre.carrier, Ground):

@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from kempe.elements import Carrier, Driver, Element, Joint, RigidLink, Torque, TorsionSpring
+from kempe.elements import (
+    Carrier,
+    Driver,
+    Element,
+    Joint,
+    RigidLink,
+    SpatialJoint,
+    SpatialTorque,
+    Torque,
+    TorsionSpring,
+)
 from kempe.elements.kinds import EFFORTS
 from kempe.errors import ModelError
 from kempe.model import Model
@@ -30,7 +40,7 @@ _WORDS = {"velocity": "velocity", "v": "velocity", "acceleration": "acceleration
 
 @dataclass(frozen=True)
 class Vector:
-    """A vector over time (times, 2) at a moving point, or a moment (times,) about it."""
+    """A vector over time (times, 2 or 3) at a moving point, or in the plane a moment (times,) about it."""
 
     name: str
     owner: str
@@ -45,7 +55,7 @@ class Vector:
     @property
     def size(self) -> np.ndarray:
         """How large it is at every time."""
-        return np.abs(self.value) if self.value.ndim == 1 else np.hypot(*self.value.T)
+        return np.abs(self.value) if self.value.ndim == 1 else np.linalg.norm(self.value, axis=1)
 
 
 def vectors_of(model: Model, result: Result, names: Sequence[str] | str) -> list[Vector]:
@@ -66,7 +76,7 @@ def _vector(model: Model, result: Result, name: str) -> Vector:
         raise ModelError(f"there is no vector '{name}' in '{model.name}'{hint}")
     kind = _means(thing)[what or next(iter(_means(thing)))]
     if kind in ("velocity", "acceleration"):
-        marker = thing.markers[1] if isinstance(thing, Joint) else getattr(thing, "carrier", thing)
+        marker = thing.markers[1] if isinstance(thing, (Joint, SpatialJoint)) else getattr(thing, "carrier", thing).on()
         motion = result.point(marker)
         along = np.where(np.isnan(result.v).any(axis=1)[:, None], 0.0, getattr(motion, kind))  # (none in a lock-up)
         return Vector(name, owner, kind, motion.position, along)
@@ -102,10 +112,10 @@ def _means(thing: Any) -> dict[str, str]:
     if isinstance(thing, Driver):
         kind = EFFORTS.get(thing.row_kinds()["motion"], "force")
         return {"effort": kind, "force": "force", "moment": "moment"}
-    if isinstance(thing, (Torque, TorsionSpring)):
+    if isinstance(thing, (SpatialTorque, Torque, TorsionSpring)):
         return {"torque": "moment", "moment": "moment"}
     loads = {"force": "force", "moment": "moment", "torque": "moment"}
-    return {**loads, **_WORDS} if isinstance(thing, (Joint, RigidLink)) else loads
+    return {**loads, **_WORDS} if isinstance(thing, (Joint, SpatialJoint, RigidLink)) else loads
 
 
 def _every(model: Model) -> list[str]:
@@ -119,6 +129,8 @@ def _every(model: Model) -> list[str]:
 def _centre(model: Model, result: Result, thing: Any, otherwise: np.ndarray) -> np.ndarray:
     """Where a moment is shown: at the pin about which its part turns, else at the element's own point."""
     place = None
+    if model.space.dim == 3:
+        return otherwise
     if isinstance(thing, (Torque, TorsionSpring)):
         place = pivot(model, *thing.markers)
     elif isinstance(thing, Driver):
@@ -136,7 +148,11 @@ def add_vectors(drawing: Drawing, vectors: Sequence[Vector], scale: Mapping[str,
 
     They stand in for the signs of the same loads.
     """
-    drawing.scales = {kind: _scale(drawing, kind, vectors, scale or {}) for kind in {v.kind: 0 for v in vectors}}
+    longest = {"moment": ROUND}
+    drawing.scales = {
+        kind: scale_of(longest.get(kind, LONGEST * drawing.size), kind, vectors, scale or {})
+        for kind in {v.kind: 0 for v in vectors}
+    }
     pt = drawing.size / PAGE
     for vector in vectors:
         if vector.owner in drawing.arrows and vector.kind in EFFORTS.values():
@@ -151,8 +167,8 @@ def add_vectors(drawing: Drawing, vectors: Sequence[Vector], scale: Mapping[str,
         drawing.hues[vector.name] = HUES[vector.kind]
 
 
-def _scale(drawing: Drawing, kind: str, vectors: Sequence[Vector], given: Mapping[str, float]) -> float:
-    """How long one unit of a kind is drawn; for moments, which share of a turn."""
+def scale_of(longest: float, kind: str, vectors: Sequence[Vector], given: Mapping[str, float]) -> float:
+    """How long one unit of a kind is drawn; for moments in the plane, which share of a turn."""
     unknown = [k for k in given if k not in HUES]
     if unknown or any(not (np.isfinite(s) and s > 0) for s in given.values()):
         raise ModelError(
@@ -163,7 +179,7 @@ def _scale(drawing: Drawing, kind: str, vectors: Sequence[Vector], given: Mappin
         raise ModelError(f"the {kind} of {' or '.join(v.name for v in vectors if v.kind == kind)} is not finite")
     if kind in given:
         return float(given[kind])
-    return 0.0 if largest == 0.0 else (ROUND if kind == "moment" else LONGEST * drawing.size) / largest
+    return 0.0 if largest == 0.0 else longest / largest
 
 
 def _straight(vector: Vector, scale: float, pt: float) -> tuple[np.ndarray, np.ndarray]:

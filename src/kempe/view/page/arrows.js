@@ -62,7 +62,7 @@ class Arrows {
     const round = [5, 2, 1].map((s) => s * power).find((s) => s <= wanted), length = round * pixels
     const x = mechanism.width - 14 - length, y = mechanism.height - 26
     this.straight({group: "", name: "scale"}, x, y, length, 0)
-    this.layer.append(stroke("text", {x: x + length, y: y - 8, "text-anchor": "end", class: "title"}, `${short(round)} ${report.content.force}`.trim()))
+    this.layer.append(stroke("text", {x: x + length, y: y - 8, "text-anchor": "end", class: "title"}, `${short(round)} ${report.content.units.force}`.trim()))
   }
 
   near(px, py) {

@@ -241,6 +241,8 @@ class Mechanism {
     this.svg.addEventListener("pointerleave", tip.hide)
   }
 
+  save(kind) { savePicture(this.svg, "", kind) }
+
   under(event) {
     const box = this.svg.getBoundingClientRect()
     return [event.clientX - box.left, event.clientY - box.top]

@@ -8,11 +8,12 @@ class Report {
     this.theme()
     const pictured = this.runs.some((run) => run.frames)
     byId("stage").hidden = !pictured
-    byId("charts").hidden = this.runs[0].t.length < 2
+    byId("charts").hidden = this.content.bare || this.runs[0].t.length < 2
+    document.body.classList.toggle("bare", this.content.bare)
     byId("bar").hidden = this.runs.every((run) => run.t.length < 2)
     const beside = !byId("charts").hidden || document.querySelector(".aside")
     document.querySelector(".studio").classList.toggle("both", pictured && Boolean(beside))
-    if (pictured) this.mechanism = new Mechanism(this.box(), this.content)
+    if (pictured) this.mechanism = this.stage(numbers)
     for (const group of ["reactions", "loads"]) byId(group).checked = this.content.forces
     byId("joint-names").checked = this.content.pictures.every((picture) => picture.names.length <= 24)
     this.player = new Player(() => this.show(), this.content.seconds)
@@ -20,7 +21,19 @@ class Report {
     this.charts = byId("charts").hidden ? null : new Charts(this.content.panels)
     this.chooser()
     this.listen()
+    if (this.content.bare && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.player.play()
     document.body.dataset.ready = "yes"
+  }
+
+  /** What shows the mechanism: a drawing, a scene in space, or where no scene can be drawn a still of it. */
+  stage(numbers) {
+    const {meshes} = this.content
+    if (!meshes) return new Mechanism(this.box(), this.content)
+    if (!Space.possible) return new Still(this.content.still)
+    const at = ([start, count]) => numbers.subarray(start, start + count)
+    this.meshes = Object.fromEntries(Object.entries(meshes).map(([name, mesh]) => [name,
+      Object.fromEntries(Object.entries(mesh).map(([key, place]) => [key, at(place)]))]))
+    return new Space(this.content)
   }
 
   /** A run with its numbers in place. */
@@ -117,7 +130,7 @@ class Report {
   listen() {
     byId("save-all").addEventListener("click", () => saveTable(this.content.quantities.map(({name}) => name)))
     for (const kind of ["svg", "png"])
-      byId(`stage-${kind}`).addEventListener("click", () => savePicture(this.mechanism.svg, "", kind))
+      byId(`stage-${kind}`).addEventListener("click", () => this.mechanism.save(kind))
     document.querySelectorAll("[data-t]").forEach((button) => button.addEventListener("click", () => {
       this.player.pause()
       this.player.at(Number(button.dataset.t))

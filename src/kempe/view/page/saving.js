@@ -21,7 +21,7 @@ function table(names) {
 function saveTable(names) { save(filed(names.length > 3 ? "data" : names.join(" "), "csv"), table(names), "text/csv") }
 
 /** A drawing that stands for itself: what the style of the page says is written into each element. */
-function standalone(svg) {
+function standalone(svg, paper = true) {
   const copy = svg.cloneNode(true), from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")]
   const {width, height} = svg.viewBox.baseVal
   const kept = ["stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "font-family", "font-size", "font-style",
@@ -33,7 +33,7 @@ function standalone(svg) {
     to[k].removeAttribute("class")
   })
   fitted(copy, {xmlns: "http://www.w3.org/2000/svg", width, height, style: ""}, [])
-  copy.prepend(stroke("rect", {width, height, fill: plain(getComputedStyle(document.documentElement).getPropertyValue("--paper"))}))
+  if (paper) copy.prepend(stroke("rect", {width, height, fill: plain(getComputedStyle(document.documentElement).getPropertyValue("--paper"))}))
   return new XMLSerializer().serializeToString(copy)
 }
 
