@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 from elastic import random_hung
-
-from spatial import random_door
+from hinged import random_door
 
 
 def plate(seed: int) -> float:

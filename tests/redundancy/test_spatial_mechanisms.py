@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hinged import bennett, four_bar, random_door, upright
 
 import kempe as kp
-from spatial import bennett, four_bar, random_door, upright
 
 
 @pytest.mark.parametrize("count", [2, 3])

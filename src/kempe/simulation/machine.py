@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_matrix
 
 from kempe.calling import suggestion
 from kempe.elements import Part
@@ -42,6 +43,8 @@ EVENTS = 256
 TAPE = 2000
 #: Up to so many coordinates full matrices are looked at where a start is not as it should be.
 DENSE = 600
+#: So often a subspace is iterated, each time with an error of about a compliance by a flexibility left.
+SUBSPACE = 3
 #: The penalty of a constraint row, in units of the inertia it acts on, where none is given.
 PENALTY = 1e7
 #: Where constraints depend on each other they do so only where all hold. Off by d, as within a step, a row that should
@@ -364,12 +367,11 @@ class Machine:
 
     def _share(self, weak: np.ndarray) -> None:
         """Where pivots of rows are weak: shifts that resolve what does nothing, and decide how loads are shared."""
-        eq, idle = self.eq, self._idle()
-        self.redundant = [int(k) for k in weak] if idle is None else self._blamed(idle)
+        eq, idle = self.eq, self._idle(len(weak))
+        self.redundant = self._blamed(idle)
         if self.redundant:
-            units = eq.row_scale[:, None]
             self.sharing = self._sharing()
-            self._involved = None if idle is None else np.where(np.abs(idle) > NOTHING, idle, 0.0) / units
+            self._involved = np.where(np.abs(idle) > NOTHING, idle, 0.0) / eq.row_scale[:, None]
         self.course.redundant = 1
         eq.step_compliance[:] = self._shared_compliance(REDUNDANT_SHIFT)
         if "iterations" in self.task.options:  # methods that have it have penalties of their own
@@ -386,7 +388,7 @@ class Machine:
 
     def _shared_compliance(self, share: float) -> np.ndarray:
         """Compliances near a share of the flexibilities, in proportion to how loads are shared."""
-        if self.sharing is None:
+        if self.sharing is None or self._involved is None:
             return share * self.eq.flexible
         return self.sharing.compliance(self.eq.flexible, self._whole(), self._involved, share)
 
@@ -397,28 +399,46 @@ class Machine:
         shares = np.divide(values**2, mass[columns], out=np.zeros_like(values), where=mass[columns] > 0.0)
         return np.maximum(np.bincount(rows, shares, eq.m), eq.flexible)
 
-    def _idle(self) -> np.ndarray | None:
-        """The multipliers of joints that exert nothing here, a column each; None where there are too many to look."""
+    def _idle(self, most: int) -> np.ndarray:
+        """The multipliers of joints, in row sizes, that exert nothing here, a column each; no more than so many."""
         eq, system = self.eq, self.system
-        if eq.n > DENSE:
-            return None
         on = system.in_force(self.wk.x)
         on[[k for k in (*eq.touches.normal, *eq.touches.stick) if k >= 0]] = False
-        idle = np.zeros((eq.m, 0))
-        if on.any():
-            found = idle_multipliers(self.scaled_jacobian()[on], np.ones(eq.n), np.ones(int(on.sum())))
-            idle = np.zeros((eq.m, found.shape[1]))
-            idle[on] = found
+        if not on.any():
+            return np.zeros((eq.m, 0))
+        if eq.n > DENSE:
+            return self._idle_of_many(on, most)
+        found = idle_multipliers(self.scaled_jacobian()[on], np.ones(eq.n), np.ones(int(on.sum())))
+        idle = np.zeros((eq.m, found.shape[1]))
+        idle[on] = found
         return idle
+
+    def _idle_of_many(self, on: np.ndarray, most: int) -> np.ndarray:
+        """The same by inverse iteration with (Phi_q M^-1 Phi_q^T + C), for which no full matrix is needed."""
+        eq, wk, now = self.eq, self.course.beside, self.course.now
+        compliance = np.where(on, -eq.shift[eq.n :], 0.0)
+        found = np.random.default_rng(0).normal(size=(eq.m, most)) * on[:, None]
+        if not mo.evaluate(eq, wk, now):
+            return np.zeros((eq.m, 0))
+        for _ in range(SUBSPACE):
+            for k in range(most):
+                wk.rhs[: eq.n], wk.rhs[eq.n :] = 0.0, -compliance * found[:, k] / eq.row_scale
+                mo.solve(eq, wk)
+                found[:, k] = np.where(on, wk.correction[eq.n :] * eq.row_scale, 0.0)
+            found = np.linalg.qr(found)[0]
+        rows, columns, values = self.system.jacobian(self.wk.x.copy(), now.q, now.t)
+        J = csc_matrix((values * eq.scale[columns] / eq.row_scale[rows], (rows, columns)), shape=(eq.m, eq.n))
+        _, sizes, ways = np.linalg.svd(J.T @ found, full_matrices=False)
+        return np.asarray(found @ ways[sizes <= NOTHING * np.abs(J).max()].T)
 
     def _blamed(self, idle: np.ndarray) -> list[int]:
         """The rows that others imply."""
         return [one.row for one in combinations(idle, self.system.blame_order)]
 
     def shared_rows(self) -> np.ndarray:
-        """Which rows share loads with others, as far as anybody knows."""
-        if not self.redundant or self._involved is None:
-            return np.full(self.eq.m, bool(self.redundant))
+        """Which rows share loads with others."""
+        if self._involved is None:
+            return np.zeros(self.eq.m, dtype=bool)
         return np.asarray(np.abs(self._involved).max(axis=1) > 0.0)
 
     def felt_and_shared(self) -> list[str]:
@@ -434,8 +454,7 @@ class Machine:
 
     def always_redundant(self) -> tuple[list[str], list[str]]:
         """The rows that depend on others: those that still do, and those that did so only at the start."""
-        idle = self._idle() if self.redundant else None
-        still = self.redundant if idle is None else self._blamed(idle)
+        still = self._blamed(self._idle(len(self.redundant))) if self.redundant else []
         if len(still) >= len(self.redundant):  # (here may be the singular position)
             still = self.redundant
         labels = [row.label for row in self.system.rows]

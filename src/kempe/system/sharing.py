@@ -85,15 +85,15 @@ class Sharing:
         ways[(np.abs(forces @ Vt.T) < NOTHING) & (self.plain > 0.0)[:, None]] = 0.0
         return ways[:, :told], ways[:, told:]
 
-    def compliance(self, flexible: np.ndarray, whole: np.ndarray, idle: np.ndarray | None, share: float) -> np.ndarray:
+    def compliance(self, flexible: np.ndarray, whole: np.ndarray, idle: np.ndarray, share: float) -> np.ndarray:
         """What stands in the multiplier block, near a share of the flexibilities, for refinement to end in this choice.
 
         Refinement from zero only ever adds C^-1 Phi_q y to the multipliers, so that idle^T C lambda = 0: of all that
-        balance, those of least lambda^T C lambda. Rows without idle multipliers (None: nobody knows them) stay as they
-        are. ``flexible`` and ``whole`` are the stiffest share and the sum of a row's Phi_q M^-1 Phi_q^T.
+        balance, those of least lambda^T C lambda. Rows without idle multipliers stay as they are. ``flexible`` and
+        ``whole`` are the stiffest share and the sum of a row's Phi_q M^-1 Phi_q^T.
         """
         found = share * flexible
-        involved = np.ones(len(flexible), dtype=bool) if idle is None else np.abs(idle).max(axis=1, initial=0.0) > 0.0
+        involved = np.abs(idle).max(axis=1, initial=0.0) > 0.0
         told, rigid = involved & (self.weight > 0.0), involved & (self.weight == 0.0)
         if not told.any():
             return found
@@ -102,7 +102,7 @@ class Sharing:
         weight *= min(max(1.0, SOUND / (weight / whole[told]).min()), SOFTEST / (weight / own).max())
         found[told] = np.maximum(weight, STIFFEST * own)
         # none is as stiff as a rigid one, where that leaves every combination with something that gives
-        found[rigid] = RIGID * flexible[rigid] if idle is None or self.untold(idle).shape[1] else 0.0
+        found[rigid] = RIGID * flexible[rigid] if self.untold(idle).shape[1] else 0.0
         return found
 
 
