@@ -24,6 +24,7 @@ RUN = (
     "optimisation.md",
     "static_sensitivity.md",
     "redundancy.md",
+    "spatial.md",
 )
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
 

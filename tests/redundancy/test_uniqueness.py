@@ -166,3 +166,19 @@ def test_stiffnesses_are_saved_and_are_parameters(tmp_path: Any) -> None:
             assert np.array_equal(one.array(f"lambda.{name}.length"), other.array(f"lambda.{name}.length"))
     few, many = (m.simulate([0.0, 0.2], parameters={"area": area})["b.force"][0] for area in (1e-4, 1.0))
     assert many < 1e-3 * few
+
+
+def test_many_runs_say_it_once_and_give_the_digits_of_one() -> None:
+    m = kp.Mechanism("plate", gravity=(0.0, -GRAVITY))
+    mass = m.parameter("mass", 20.0)
+    plate = m.body("plate", mass, 2.0, at=(0.2, -1.0))
+    for name, x in zip("abc", (-0.5, 0.0, 0.5), strict=True):
+        m.link(name, m.ground, plate, on_i=(x, 0.0), on_j=(x - 0.2, 0.0))
+    designs = {"mass": [10.0, 20.0, 40.0]}
+    with pytest.warns(kp.AccuracyWarning, match="3 of 3 designs .*'a', 'b', 'c'"):
+        runs = kp.run_many(m, designs, ["b.force", "plate.x"], 0.2, steps=4)
+    one = m.simulate(0.2, steps=4, parameters={"mass": 40.0})
+    with pytest.warns(kp.AccuracyWarning):
+        assert np.array_equal(runs["b.force"][2], one["b.force"].values)
+    kp.run_many(m, designs, "all", 0.2, steps=4)  # nobody asked for a reaction
+    kp.run_many(m, designs, ["plate.x"], 0.2, steps=4, reactions="minimum norm")

@@ -11,6 +11,7 @@ from kempe.calling import explained
 from kempe.elements.base import Element, Field, Group, Part, Positive, Scalar
 from kempe.elements.geometry import Geometry, column
 from kempe.elements.kinds import COORDINATE
+from kempe.elements.looks import Look
 from kempe.elements.numbers import Number, number, shown, vector
 from kempe.elements.planar import PLANE, PlacedInPlane, rotate
 from kempe.elements.sealing import Absent
@@ -73,6 +74,11 @@ class Ground(Carrier):
 
     def __init__(self, space: Geometry = PLANE) -> None:
         self.space = space
+        #: Meshes to show in pictures in space.
+        self.looks: tuple[Look, ...] = ()
+
+    def _open(self) -> frozenset[str]:
+        return frozenset({"looks"})
 
     def structure(self) -> Hashable:
         return (Ground, self.space.name)

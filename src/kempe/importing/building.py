@@ -59,6 +59,7 @@ class _Builder:
 
     def mechanism(self) -> Any:
         """The mechanism; bodies first, so that names of links stay as they are."""
+        self.m.ground.looks = self._looks(WORLD, Placement.none())
         for link in self.moving:
             self._body(link)
         for link in self.moving:
@@ -109,11 +110,14 @@ class _Builder:
         place = frame if whole is None else frame @ Placement(whole.centre, np.eye(3))
         body = self._rigid(self._name(link.name), link, place, whole)
         self.centres[link.name], self.parts[link.name] = place, body
-        members = self._members(link.name)
-        back = place.inverse()
-        body.looks = tuple(_moved(look, back @ self.placed[m.name]) for m in members for look in m.looks)
-        for member in members:
+        body.looks = self._looks(link.name, place)
+        for member in self._members(link.name):
             self._lift(member)
+
+    def _looks(self, root: str, place: Placement) -> tuple[Look, ...]:
+        """How a link looks with all that is fixed to it, seen from a place."""
+        back, members = place.inverse(), self._members(root)
+        return tuple(_moved(look, back @ self.placed[m.name]) for m in members for look in m.looks)
 
     def _rigid(self, name: str, link: Link, place: Placement, whole: Inertial | None) -> Any:
         """A body that weighs what is given, or next to nothing; a point mass has next to no inertia."""

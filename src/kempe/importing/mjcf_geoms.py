@@ -47,12 +47,14 @@ class Geoms:
         group = geom.number("group", 0.0)
         if not self.compiler.groups[0] <= group <= self.compiler.groups[1]:
             return None
-        mass, density = geom.positive("mass") if "mass" in geom.given else None, geom.number("density", 1000.0)
+        mass, density = geom.positive("mass") if "mass" in geom.given else None, geom.positive("density", 1000.0)
         if mass == 0 or (mass is None and density == 0):
             return None
         body = self._body(geom)
         if body is None:
             return None
+        if not body.mass > 0:
+            geom.wrong("it has no volume")
         factor = density if mass is None else mass / body.mass
         return body.scaled(factor).seen_from(self.placement(geom))
 

@@ -17,6 +17,8 @@ from kempe.errors import FileError, ModelError
 
 #: The largest description that is read, in bytes.
 LARGEST = 50_000_000
+#: The largest number, of which products must still be numbers.
+LARGEST_NUMBER = 1e40
 #: The most elements within elements.
 DEEPEST = 500
 
@@ -63,12 +65,16 @@ class Node:
         if key not in self.given and default is not None:
             return np.array(default, dtype=float)
         words = self.text(key).split()
+        if not words:
+            self.wrong(f"{key} is empty")
         try:
             found = np.array([float(word) for word in words])
         except ValueError:
             self.wrong(f"{key} is not made of numbers: '{self.given[key]}'")
         if not np.isfinite(found).all():
             self.wrong(f"{key} is not finite: '{self.given[key]}'")
+        if len(found) and np.abs(found).max() > LARGEST_NUMBER:
+            self.wrong(f"{key} is far too large: '{self.given[key]}'")
         if count is not None and len(found) != count:
             self.wrong(f"{key} has {count} number{'s' * (count > 1)}, not {len(found)}: '{self.given[key]}'")
         return found

@@ -76,6 +76,7 @@ class InverseDynamicsSpec(KinematicsSpec):
     """The efforts that a driven motion takes: what ``inverse_dynamics`` takes."""
 
     name: str = "inverse_dynamics"
+    reactions: Literal["elastic", "minimum norm"] | None = None
 
 
 class MotionSpec(Entry):
@@ -90,7 +91,8 @@ class MotionSpec(Entry):
     start: str | None = None
     velocities: dict[str, float] = Field(default_factory=dict)
     audit: bool = True
-    options: dict[str, bool | int | float] = Field(default_factory=dict)
+    reactions: Literal["elastic", "minimum norm"] | None = None
+    options: dict[str, bool | int | float | dict[str, float]] = Field(default_factory=dict)
 
 
 class SimulateSpec(MotionSpec):

@@ -58,26 +58,36 @@ class OpenReactions:
 
     def warn(self, kind: str, k: int, which: Any, on: str | None = None) -> None:
         """Warn, once, where a quantity of element k that is asked for is open."""
-        if self._told or _unasked.get() or self._position is None:
+        if self._told or _unasked.get():
             return
+        if words := self.words(kind, k, which, on):
+            self._told = True
+            warnings.warn(words, AccuracyWarning, stacklevel=2)
+
+    def words(self, kind: str, k: int, which: Any, on: str | None = None) -> str:
+        """What there is to say about a quantity of element k: nothing where it is determined."""
+        if self._position is None:
+            return ""
         (at, idle), system = self._position, self._replay.system
         felt = kind == "output" and which in system.families[k].felt_outputs
         if kind not in ("force", "effort", "power") and not felt:
-            return
+            return ""
         found = at.open_components(k, idle, on)
         if kind == "force" and which:
             found = [name for name in found if name.startswith(which)]
-        if not found:
-            return
-        self._told = True
+        return self._everything if found else ""
+
+    @cached_property
+    def _everything(self) -> str:
+        """All joints whose reactions are open, and what to do."""
+        assert self._position is not None
+        (at, idle), system = self._position, self._replay.system
         joints = [(i, e.name) for i, e in enumerate(system.elements) if e.rows and not e.keeps_rigid]
         several = [name for i, name in joints if at.open_components(i, idle)]
         listed = ", ".join(f"'{name}'" for name in several[:6])
         listed += f" and {len(several) - 6} more" if len(several) > 6 else ""
-        warnings.warn(
+        return (
             f"constraints of '{system.model.name}' are redundant, and rigid-body mechanics does not determine the "
             f"reactions of {listed}: of all that fit, those of minimum norm are given; give these joints stiffness= to "
-            "have the elastic ones, and see m.redundancy()",
-            AccuracyWarning,
-            stacklevel=2,
+            "have the elastic ones, and see m.redundancy()"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,11 @@ class Loads:
             return named[shaking_names(self.replay.system).index(which)]
         force, moment = self._once(kind, k, self._wrench)
         return load_values(self.replay.system.space, which, force, moment)
+
+    def open_among(self, names: Iterable[str]) -> str:
+        """What there is to say about histories that nothing determines; nothing where all are."""
+        asked = (self.names[name] for name in names if name in self.names)
+        return next(filter(None, (self._open.words(*quantity) for quantity in asked)), "")
 
     def _once(self, kind: str, k: int, compute: Any) -> Any:
         if (kind, k) not in self._kept:

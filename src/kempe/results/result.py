@@ -340,6 +340,11 @@ class Result:
             self._kept = Loads(replay, known, self.stats)
         return self._kept
 
+    def open_among(self, names: Iterable[str]) -> str:
+        """What there is to say about reactions among these names that nothing determines; see ``kempe.redundancy``."""
+        loads = self._loads()
+        return loads.open_among(names) if loads else ""
+
     def _parameters(self) -> np.ndarray:
         vector = self._known_model().parameter_vector(self.provenance.get("parameters"))
         return vector[: len(self._compiled().parameters)]

@@ -18,6 +18,7 @@ from kempe.model.units import Units
 from kempe.results import VIEWS, Result
 from kempe.results.events import Event
 from kempe.results.kinds import declared_kinds, kind_by_name
+from kempe.results.open_reactions import unasked
 from kempe.simulation.auditing import findings, warn
 from kempe.simulation.machine import Machine
 from kempe.simulation.patience import Patience
@@ -164,8 +165,12 @@ class Runs:
 class Batch:
     """The designs of a table and what is recorded of them."""
 
-    def __init__(self, model: Model, task: Task, columns: dict[str, np.ndarray], quantities: list[str]) -> None:
+    def __init__(
+        self, model: Model, task: Task, columns: dict[str, np.ndarray], quantities: list[str], everything: bool
+    ) -> None:
         self.system, self.task, self.quantities = compiled(model), task, quantities
+        #: Whether all was asked for, and so no reaction in particular.
+        self.everything = everything
         size = len(next(iter(columns.values())))
         check_room(len(task.grid), size * len(quantities), f"{len(quantities)} quantities of {size} designs")
         #: Designs whose parameters make no sense, and why.
@@ -231,7 +236,10 @@ class Batch:
         derived: dict[str, np.ndarray] = energies(machine) if wanted and K else {}
         if K and not all(name in derived for name in wanted):
             whole = result(machine, record, "complete", "")
-            derived = {name: whole.array(name) for name in wanted}
+            with unasked():
+                derived = {name: whole.array(name) for name in wanted}
+            if not self.everything and (words := whole.open_among(wanted)):
+                self.findings.setdefault(design, []).append(words)
         for j, (name, place) in enumerate(zip(self.quantities, self.places, strict=True)):
             if place is not None:
                 self.values[design, :K, j] = arrays[place[0]][:K, place[1]]
@@ -258,9 +266,10 @@ def simulate_designs(
 ) -> Runs:
     """Simulate a table of designs on several threads; without ``quantities`` all that a result has is recorded."""
     first = Machine(compiled(model), task)  # (compiles what is needed, before threads ask for it)
+    everything = quantities is None
     if quantities is None:
         quantities = result(first, Record(), "complete", "").names
-    batch = Batch(model, task, columns, quantities)
+    batch = Batch(model, task, columns, quantities, everything)
     _check_names(batch, first)
     size = len(batch.vectors)
     threads = max(1, min(workers or os.cpu_count() or 1, -(-size // BLOCK)))

@@ -383,7 +383,14 @@ class Machine:
         """Compliances near a share of the flexibilities, in proportion to how loads are shared."""
         if self.sharing is None:
             return share * self.eq.flexible
-        return self.sharing.compliance(self.eq.flexible, self._involved, share)
+        return self.sharing.compliance(self.eq.flexible, self._whole(), self._involved, share)
+
+    def _whole(self) -> np.ndarray:
+        """Per row the sum of Phi_q M^-1 Phi_q^T here, of coordinates with inertia; no less than the flexibility."""
+        eq, mass, now = self.eq, self.start.mass, self.course.now
+        rows, columns, values = self.system.jacobian(self.wk.x.copy(), now.q, now.t)
+        shares = np.divide(values**2, mass[columns], out=np.zeros_like(values), where=mass[columns] > 0.0)
+        return np.maximum(np.bincount(rows, shares, eq.m), eq.flexible)
 
     def _idle(self) -> np.ndarray | None:
         """The multipliers of joints that exert nothing here, a column each; None where there are too many to look."""

@@ -153,6 +153,8 @@ class Passage(Frame):
     bound: Real  # the longest step that does not come too near, nor jumps across unseen
     doubt: Real  # the doubt that was left when a crossing was last refused
     sound_now: Real  # how sound the weakest row is
+    rest: Real  # for how long nothing can come near, so that fixed steps need not be looked at
+    since: Real  # how long ago the last look was
     near: Count  # 1 where the singular position is to be crossed however short the step
     tried: Count  # 1 where a crossing has been tried from the present state
     off: Count  # 1 where nothing is to be watched

@@ -42,6 +42,9 @@ SPACED = 0.15
 TOO_NEAR = 0.03
 #: By how much the arc sine of the soundness may change in a step, so that none jumps across a singular position.
 CHANGE = 0.7
+#: With short fixed steps the constraints are looked at again after this share of that time, and so many steps at most:
+#: a look costs a factorisation, which such steps do without.
+RESTING, LONGEST_REST = 0.05, 16
 #: Of how many states the polynomials may be made.
 STATES = (16, 12, 9, 6, 4)
 #: How large the polynomial's error may be, in tolerances, for integrators that are less accurate than their positions,
@@ -97,12 +100,19 @@ def keep(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     With h = 0: at the start of a motion, and behind a switch.
     """
     p, now = course.passage, course.now
-    p.ahead, p.bound, p.tried, p.near = np.inf, np.inf, 0, 0
+    p.tried, p.near = 0, 0
+    if 0.0 < h < p.rest:
+        p.rest, p.since, p.ahead = p.rest - h, p.since + h, p.ahead - h
+        return REACHED
+    p.ahead, p.bound, p.rest = np.inf, np.inf, 0.0
     if h == 0.0:
         p.kept = 0
+        p.since = 0.0
         p.doubt = np.inf
         for j in range(p.row.shape[0]):
             p.now[j] = np.inf
+    passed = p.since + h
+    p.since = 0.0
     factors = wk if p.own_factors > 0 else course.beside
     if p.own_factors == 0 and evaluate(eq, course.beside, now) == 0:
         return REACHED
@@ -112,14 +122,16 @@ def keep(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
         s, before = p.now[j], p.before[j]
         weakest = min(weakest, s)
         if before < np.inf:
-            fastest = max(fastest, abs(s - before))
-            if s < before and h * s < p.ahead * (before - s):
-                p.ahead, p.weak, p.weak_row = h * s / (before - s), s, j
+            fastest = max(fastest, abs(s - before) * h / passed)
+            if s < before and passed * s < p.ahead * (before - s):
+                p.ahead, p.weak, p.weak_row = passed * s / (before - s), s, j
     if p.ahead < np.inf:
         p.ahead = _time_for(eq, course, p.ahead / h)
         p.near = p.rough > 0 and p.weak < TOO_NEAR
     if fastest > 0.0:
         p.bound = _time_for(eq, course, CHANGE / fastest)
+        if course.fixed > 0.0 and p.own_factors == 0:
+            p.rest = min(RESTING * min(p.ahead, p.bound), LONGEST_REST * h)
     p.sound_now = weakest
     if p.rough == 0:
         _put(p, now, weakest)

@@ -24,10 +24,10 @@ from kempe.system.wrenches import acts_on_carriers, pulls, second_part, touched
 ELASTIC, SMALLEST = "elastic", "minimum norm"
 #: Stiffnesses say nothing about a combination in which stiff rows have less than this share.
 UNTOLD = 1e-9
-#: In the linear system of a motion, by the share of their flexibilities that compliances of rows should be: what those
-#: of rows that share a load should not fall below, so that rounding leaves them alone, as long as none is beyond the
-#: second, for which refinement gets slow; what they never fall below; and those of rigid rows.
-SOUND, SOFTEST, STIFFEST, RIGID = 1e-2, 1e3, 1e-5, 1e-4
+#: In the linear system of a motion: what the compliances of rows that share a load should not fall below, by all of the
+#: row in Phi_q M^-1 Phi_q^T, so that rounding leaves them alone; what they may be at most, by its stiffest share, for
+#: refinement to converge; what they never fall below by that, and those of rigid rows.
+SOUND, SOFTEST, STIFFEST, RIGID = 1e-9, 1e-3, 1e-12, 1e-11
 
 
 def levers(system: System, parameters: np.ndarray, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
@@ -85,24 +85,24 @@ class Sharing:
         ways[(np.abs(forces @ Vt.T) < NOTHING) & (self.plain > 0.0)[:, None]] = 0.0
         return ways[:, :told], ways[:, told:]
 
-    def compliance(self, flexible: np.ndarray, idle: np.ndarray | None, share: float) -> np.ndarray:
+    def compliance(self, flexible: np.ndarray, whole: np.ndarray, idle: np.ndarray | None, share: float) -> np.ndarray:
         """What stands in the multiplier block, near a share of the flexibilities, for refinement to end in this choice.
 
         Refinement from zero only ever adds C^-1 Phi_q y to the multipliers, so that idle^T C lambda = 0: of all that
         balance, those of least lambda^T C lambda. Rows without idle multipliers (None: nobody knows them) stay as they
-        are.
+        are. ``flexible`` and ``whole`` are the stiffest share and the sum of a row's Phi_q M^-1 Phi_q^T.
         """
         found = share * flexible
         involved = np.ones(len(flexible), dtype=bool) if idle is None else np.abs(idle).max(axis=1, initial=0.0) > 0.0
         told, rigid = involved & (self.weight > 0.0), involved & (self.weight == 0.0)
         if not told.any():
             return found
-        ratio = self.weight[told] / flexible[told]
-        ratio /= np.exp(np.log(ratio).mean())
-        ratio *= min(max(1.0, SOUND / ratio.min()), SOFTEST / ratio.max())
-        found[told] *= np.maximum(ratio, STIFFEST)
+        own, weight = flexible[told], self.weight[told]
+        weight = weight * share / np.exp(np.log(weight / own).mean())
+        weight *= min(max(1.0, SOUND / (weight / whole[told]).min()), SOFTEST / (weight / own).max())
+        found[told] = np.maximum(weight, STIFFEST * own)
         # none is as stiff as a rigid one, where that leaves every combination with something that gives
-        found[rigid] *= RIGID if idle is None or self.untold(idle).shape[1] else 0.0
+        found[rigid] = RIGID * flexible[rigid] if idle is None or self.untold(idle).shape[1] else 0.0
         return found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from kempe.elements import Element, Inertia, Point, PointMass, RigidBody, RigidLink, SpatialBody, SpatialJoint
 from kempe.model import Model
+from kempe.model.building import Builder
 from kempe.view import space_joints, space_loads  # noqa: F401 (they say what elements look like)
 from kempe.view.making import STONE, Maker, sign
 from kempe.view.meshes import ball, cone, cylinder
@@ -31,7 +32,7 @@ def scene_of(model: Model, q: np.ndarray, parameters: Mapping[str, float] | None
         for marker in markers_of(element):
             maker.reach(marker)
     _measure(maker)
-    for k, shown in enumerate(getattr(model.ground, "looks", ())):  # type: ignore[attr-defined]
+    for k, shown in enumerate(model.ground.looks if isinstance(model, Builder) else ()):
         look(scene, 0, k, shown, STONE, "ground")
     for part in model.parts.values():
         if isinstance(part, SpatialBody):
