@@ -13,6 +13,7 @@ from kempe.design.evaluating import METHODS as DIFFERENTIATED
 from kempe.design.functionals import Functional
 from kempe.design.reading import quantities_in, read_functional, read_requirement
 from kempe.design.searching import OPTIMISERS
+from kempe.elements import Joint, SpatialJoint
 from kempe.errors import KempeError, ModelError
 from kempe.model import files
 from kempe.results.energy import PARTS
@@ -121,6 +122,7 @@ def _unknown_outputs(document: files.Document, model: Any) -> list[str]:
     """Names under 'outputs' that no result will have."""
     plotted = histories(model, any(item.kind in LOADED for item in document.data.analyses))
     movers = [name for name, part in model.parts.items() if hasattr(part, "at")]
+    movers += [name for name, element in model.elements.items() if isinstance(element, (Joint, SpatialJoint))]
     found = []
     for key, known in (("plots", plotted), ("traces", movers)):
         for k, name in enumerate(getattr(document.data.outputs, key)):

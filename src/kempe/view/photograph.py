@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.colors import to_rgb
@@ -72,21 +72,16 @@ class Photographer:
     scale: float  # pixels of a unit of length
     floor: Floor | None = None
     paths: Sequence[tuple[np.ndarray, str]] = ()
-    fine: int = 3
+    fine: int = 2  # how many samples a pixel has each way
     hair: float = 1.0  # width of a thin line in pixels
-    _colours: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        self._colours = np.array([to_rgb(piece.colour) for piece in self.scene.pieces]).reshape(-1, 3)
-        self._owners = self._numbered([piece.owner for piece in self.scene.pieces])
-        self._by_mesh = {
-            name: np.flatnonzero([piece.mesh == name for piece in self.scene.pieces]) for name in self.scene.meshes
-        }
-
-    @staticmethod
-    def _numbered(names: list[str]) -> np.ndarray:
-        known = {name: k + 1 for k, name in enumerate(dict.fromkeys(names))}
-        return np.array([known[name] for name in names], dtype=np.int32)
+        pieces = self.scene.pieces
+        owners = {name: k + 1 for k, name in enumerate(dict.fromkeys(piece.owner for piece in pieces))}
+        self._colours = np.array([to_rgb(piece.colour) for piece in pieces]).reshape(-1, 3)
+        self._owners = np.array([owners[piece.owner] for piece in pieces])
+        self._alphas = np.array([piece.alpha for piece in pieces])
+        self._by_mesh = {name: [k for k, p in enumerate(pieces) if p.mesh == name] for name in self.scene.meshes}
 
     def pixels(self, points: np.ndarray) -> np.ndarray:
         """Points (..., 3) of the world in pixels from the upper left, with their depth."""
@@ -100,53 +95,36 @@ class Photographer:
             self._floor(batch, row)
         self._solids(batch, row)
         for line, colour in self.paths:
-            self._line(batch, line, 2.0 * self.hair, colour, 0.0)
+            self._line(batch, line, 2.0 * self.hair, colour)
         canvas = Canvas(self.width, self.height, self.fine)
         canvas.paint(*batch.arrays())
         return canvas.picture()
 
     def _solids(self, batch: _Batch, row: int) -> None:
         places = self.scene.places(row)
-        alphas = np.array([piece.alpha for piece in self.scene.pieces])
         for name, mine in self._by_mesh.items():
-            if len(mine):
-                mesh = self.scene.meshes[name]
-                vertices, normals = moved(mesh, places[mine])
-                corners = self.pixels(vertices)
-                batch.add(
-                    corners,
-                    normals @ self.camera.axes.T,
-                    mesh.triangles,
-                    self._colours[mine],
-                    self._owners[mine],
-                    alphas[mine],
-                )
+            mesh = self.scene.meshes[name]
+            vertices, normals = moved(mesh, places[mine])
+            look = self._colours[mine], self._owners[mine], self._alphas[mine]
+            batch.add(self.pixels(vertices), normals @ self.camera.axes.T, mesh.triangles, *look)
 
     def _floor(self, batch: _Batch, row: int) -> None:
-        """Thin lines, and where one looks from above, the shadow of what is not translucent."""
+        """Thin lines, and where one looks from above, the shadow of all but arrows."""
         assert self.floor is not None
         for line in self.floor.lines():
-            self._line(batch, line, self.hair, LINES, 0.0)
+            self._line(batch, line, self.hair, LINES)
         if self.camera.axes[2] @ self.floor.axes[2] <= 0.0:
             return
         places = self.scene.places(row)
         for name, mine in self._by_mesh.items():
             solid = [k for k in mine if self.scene.pieces[k].layer != "vector"]
-            if solid:
-                mesh = self.scene.meshes[name]
-                corners = self.pixels(self.floor.shadow(moved(mesh, places[solid])[0]))
-                corners[..., 2] -= self.hair  # below the lines
-                shade = np.tile(to_rgb(SHADOW), (len(solid), 1))
-                batch.add(
-                    corners,
-                    np.zeros_like(corners),
-                    mesh.triangles,
-                    shade,
-                    np.zeros(len(solid), int),
-                    np.ones(len(solid)),
-                )
+            mesh, count = self.scene.meshes[name], len(solid)
+            corners = self.pixels(self.floor.shadow(moved(mesh, places[solid])[0]))
+            corners[..., 2] -= self.hair  # below the lines
+            look = np.tile(to_rgb(SHADOW), (count, 1)), np.zeros(count, int), np.ones(count)
+            batch.add(corners, np.zeros_like(corners), mesh.triangles, *look)
 
-    def _line(self, batch: _Batch, line: np.ndarray, width: float, colour: str, nearer: float) -> None:
+    def _line(self, batch: _Batch, line: np.ndarray, width: float, colour: str) -> None:
         """A line as a strip of some width on the picture."""
         at = self.pixels(line)
         ahead = np.diff(at[:, :2], axis=0)
@@ -158,7 +136,6 @@ class Photographer:
         out = np.column_stack([-ahead[:, 1], ahead[:, 0], np.zeros(len(ahead))]) * width / 2.0
         on = np.column_stack([ahead, np.zeros(len(ahead))]) * width / 4.0  # a little longer, so that corners close
         quads = np.stack([start - on - out, start - on + out, end + on + out, end + on - out], axis=1)
-        quads[..., 2] += nearer
         n = len(quads)
         corners = quads.reshape(1, -1, 3)
         triangles = (4 * np.arange(n)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])).reshape(-1, 3)

@@ -17,7 +17,8 @@ class Piece:
     """A surface by its name, where it sits in its frame (3, 4), and how it looks.
 
     ``place`` has the three axes of the surface, which may be long, and its origin in the last column. ``layer`` says
-    what it shows: "part", "joint", "load", "vector".
+    what it shows: a "part" or "joint", the "sign" of a spring or driver, that of a "load" for which an arrow to scale
+    may stand, or such an arrow, a "vector".
     """
 
     mesh: str

@@ -135,9 +135,11 @@ def _spindle(element: Screw, maker: Maker) -> None:
     thick, scene = maker.scene.thick, maker.scene
     low, high = _rail(element, held, moving, maker, 0.8 * thick, 7.0 * thick)
     turns = int(np.clip(round((high - low) / (1.6 * thick)), 4, 60))
-    scene.meshes[f"thread {turns}"] = helix(turns, 0.3, round((high - low) / thick))
+    slender = round((high - low) / thick)
+    name = f"thread {turns} {slender}"
+    scene.meshes[name] = helix(turns, 0.3, slender)
     scene.add(
-        f"thread {turns}", held.frame, along(held.along(low), held.along(high), thick), held.colour,
+        name, held.frame, along(held.along(low), held.along(high), thick), held.colour,
         f"{element.name} rail", layer="joint",
     )  # fmt: skip
     _barrel(scene, moving, 4.5 * thick, 2.3 * thick, moving.colour, f"{element.name} nut")

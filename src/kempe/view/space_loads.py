@@ -23,7 +23,7 @@ from kempe.view.loads import first_value, given
 from kempe.view.making import Maker, sign
 from kempe.view.meshes import bow, helix
 from kempe.view.scene import Label, Scene, across, between
-from kempe.view.stage import markers_in, markers_of
+from kempe.view.stage import markers_of
 from kempe.view.style import DARK, FORCE, INK, RUBBER
 from kempe.view.vectors import HUES, LONGEST, Vector, scale_of
 
@@ -125,7 +125,7 @@ def _torsion_spring(element: TorsionSpring, maker: Maker) -> None:
 def _driver(element: Driver, maker: Maker) -> None:
     """A cylinder for a distance, an arrow about the axis for an angle."""
     quantity = element.fields["quantity"]
-    markers = markers_in(quantity) if not isinstance(quantity, Group) else markers_of(element)
+    markers = markers_of(element)
     if len(markers) < 2:
         return
     if isinstance(quantity, Distance):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from zlib import crc32
 
 import numpy as np
 from matplotlib.colors import to_hex
@@ -56,8 +57,9 @@ def _plate(scene: Scene, frame: int, places: np.ndarray, axes: np.ndarray, colou
     middle = places.mean(axis=0)
     seen = (places - middle) @ axes[:2].T
     hull = ConvexHull(seen).vertices
-    name = f"plate {owner}"
-    scene.meshes[name] = prism(seen[hull], 1.6 * scene.thick)
+    made = prism(seen[hull], 1.6 * scene.thick)
+    name = f"plate {owner} {crc32(made.vertices.round(9).tobytes()):x}"  # another design has another plate
+    scene.meshes[name] = made
     scene.add(name, frame, np.column_stack([axes.T, middle]), colour, owner)
     for place in places:
         scene.globe(frame, place, scene.thick, colour, owner)

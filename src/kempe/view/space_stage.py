@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from kempe.elements import Carrier, Element, Ground, Marker, Number, RigidLink
+from kempe.elements import Carrier, Ground, Marker, Number, RigidLink
 from kempe.elements.sources import DrawnSource
 from kempe.model import Model
 from kempe.simulation.posing import Posed
@@ -34,17 +33,23 @@ class SpaceStage:
         found += [e.carrier for e in model.elements.values() if isinstance(e, RigidLink)]
         found += [marker.carrier for e in model.elements.values() for marker in markers_of(e)]
         carriers = {id(c): c for c in found if not isinstance(c, Ground)}
-        kinds = {key: len(carrier.frame(DrawnSource()).axes) for key, carrier in carriers.items()}
+        axes = {key: len(carrier.frame(DrawnSource()).axes) for key, carrier in carriers.items()}
         origins = self._positions([carrier.on() for carrier in carriers.values()])
-        where = dict(zip(carriers, np.moveaxis(origins, 1, 0), strict=True))
-        solid = [key for key in carriers if kinds[key] == 3]
+        solid = [key for key in carriers if axes[key] == 3]
         turned = frames(self.posed.system, [carriers[key].on() for key in solid], self.posed.parameters, self.q)
-        axes = dict(zip(solid, np.moveaxis(turned, 1, 0), strict=True))
-        for key, carrier in carriers.items():
-            if kinds[key] == 1:
-                tip = self._positions([carrier.on((1.0, 0.0, 0.0))])[:, 0]
-                axes[key] = between(where[key], tip)[:, :, [2, 0, 1]]  # the first axis is the bar's
-            self._numbers[key] = self.scene.frame(_frame(axes.get(key), where[key]))
+        bars = [key for key in carriers if axes[key] == 1]
+        tips = self._positions([carriers[key].on((1.0, 0.0, 0.0)) for key in bars])
+        made = [self.scene.frames[:, 0]]
+        for k, key in enumerate(carriers):
+            where = np.tile(np.eye(3, 4), (len(self.q), 1, 1))
+            where[:, :, 3] = origins[:, k]
+            if key in solid:
+                where[:, :, :3] = turned[:, solid.index(key)]
+            elif key in bars:
+                where = between(origins[:, k], tips[:, bars.index(key)])[:, :, [2, 0, 1, 3]]  # the first is the bar's
+            self._numbers[key] = len(made)
+            made.append(where)
+        self.scene.frames = np.stack(made, axis=1)
 
     def _positions(self, markers: list[Marker]) -> np.ndarray:
         return positions(self.posed.system, markers, self.posed.parameters, self.q)
@@ -72,12 +77,3 @@ class SpaceStage:
     def where(self, marker: Marker) -> np.ndarray:
         """World positions of a marker (times, 3)."""
         return self.world(marker)[:, :, 3]
-
-    def everything(self) -> list[tuple[Element, Marker]]:
-        """Every marker with the element whose it is."""
-        return [(e, marker) for e in self.model.elements.values() for marker in markers_of(e)]
-
-
-def _frame(axes: Any, origin: np.ndarray) -> np.ndarray:
-    turned = np.tile(np.eye(3), (len(origin), 1, 1)) if axes is None else axes
-    return np.concatenate([turned, origin[:, :, None]], axis=2)
