@@ -26,6 +26,8 @@ from kempe.simulation.posing import Posed
 ZERO = 1e-12
 #: A force below this fraction of those at work counts as none.
 AT_REST = 1e-6
+#: The same as a fraction of the largest work in the mechanism, for directions in which nothing is at work.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
@@ -208,7 +210,8 @@ def _balanced(posed: Posed, linear: Linearised) -> None:
     size = posed.scale[[posed.system.index(name) for name in linear.names]]
     left = linear.basis.T @ here.f
     at_work = np.abs(linear.basis).T @ np.abs(here.f) + 0.1 * np.abs(linear.K) @ size
-    beyond = np.abs(left) - AT_REST * at_work
+    energy = float((at_work * size).max(initial=0.0))  # rounding of what others do is no push
+    beyond = np.abs(left) - np.maximum(AT_REST * at_work, ROUNDING * energy / size)
     worst = int(np.argmax(beyond))
     if beyond[worst] > 0:
         raise ModelError(

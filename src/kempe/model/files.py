@@ -37,6 +37,12 @@ from kempe.model.yaml_lines import LARGEST, load_yaml
 #: Dimension -> the container that is filled.
 MODELS: dict[int, Callable[..., Any]] = {2: MechanismModel, 3: SpatialModel}
 
+
+def bare(name: str, dim: int = 2) -> Any:
+    """A mechanism without analyses, for those who only read it."""
+    return MODELS[dim](name)
+
+
 __all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_of"]
 
 

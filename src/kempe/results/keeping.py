@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kempe.errors import KempeError, ModelError
-from kempe.model import EquationsModel, MechanismModel, files
+from kempe.model import EquationsModel, files
 from kempe.results.events import Event, retold, told
 from kempe.results.storage import FORMAT, encoded, gathered, histories, read_netcdf, write_netcdf
 
@@ -114,7 +114,7 @@ def read_result(path: str | Path, make: Callable[..., Result], trust: str | Iter
 def _model(document: files.Document, trust: str | Iterable[str]) -> Any:
     if not files.may_be_built(document, trust):
         return None
-    return files.build(document, MechanismModel, EquationsModel, trust=trust)
+    return files.build(document, files.bare, EquationsModel, trust=trust)
 
 
 def _events(dataset: Any, columns: list[tuple[str, str, str]]) -> list[Event]:

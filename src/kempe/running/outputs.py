@@ -11,10 +11,10 @@ import numpy as np
 
 from kempe import view
 from kempe.analysis import Equilibrium, Horizon, Linearised, Lyapunov, Modes, Response, Runs
-from kempe.api import Mechanism
 from kempe.design import Optimum
 from kempe.disk import replacing, write_whole
 from kempe.elements import ClearanceRevolute
+from kempe.model.building import Builder
 from kempe.results import Result
 from kempe.results.storage import write_netcdf
 from kempe.running.entries import Run
@@ -39,12 +39,12 @@ def write(run: Run, model: Any, outputs: Any, place: Path) -> None:
         run.files.append(view.save(run.result.plot(), _named(place, ".png")))
     if isinstance(run.result, Optimum):
         _write_optimum(run, model, outputs, place)
-    if isinstance(run.result, Equilibrium | Linearised) and isinstance(model, Mechanism):
+    if isinstance(run.result, Equilibrium | Linearised) and isinstance(model, Builder):
         run.files.append(view.save(view.draw(model, run.result.pose), _named(place, ".png")))
-    if isinstance(run.result, Modes) and isinstance(model, Mechanism) and outputs.animation:
+    if isinstance(run.result, Modes) and isinstance(model, Builder) and outputs.animation:
         for k in range(min(ANIMATED, len(run.result))):
             run.files.append(run.result.animate(k, _named(place, f"_{k}.gif"), trace=outputs.traces))
-    if isinstance(run.result, Equilibrium | Modes) and isinstance(model, Mechanism) and outputs.report:
+    if isinstance(run.result, Equilibrium | Modes) and isinstance(model, Builder) and outputs.report:
         run.files.append(run.result.report(_named(place, ".html")))
 
 
@@ -61,7 +61,7 @@ def _write_motion(run: Run, model: Any, outputs: Any, place: Path) -> None:
     plots = [name for name in outputs.plots if name in there]  # what only another analysis has is left to that
     if plots:
         run.files.append(view.save(view.plot(result, plots), _named(place, ".png")))
-    if isinstance(model, Mechanism):
+    if isinstance(model, Builder):
         run.files.append(view.save(view.draw(model), place.with_name("mechanism.png")))
         if outputs.animation:
             run.files.append(view.animate(model, result, _named(place, ".gif"), trace=outputs.traces))
@@ -76,7 +76,7 @@ def _write_optimum(run: Run, model: Any, outputs: Any, place: Path) -> None:
     if found.history:
         run.files.append(view.save(found.plot(), _named(place, "_history.png")))
     run.files.append(view.save(found.plot_changes(), _named(place, "_changes.png")))
-    if outputs.report and found.results is not None and isinstance(model, Mechanism):
+    if outputs.report and found.results is not None and isinstance(model, Builder):
         plots = [name for name in outputs.plots if name in found.results[1].names]
         run.files.append(found.report(_named(place, ".html"), plots=plots, traces=outputs.traces))
 
