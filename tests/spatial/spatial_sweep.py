@@ -76,7 +76,7 @@ def revolutions(count: int, truth: FreeBody = BODY) -> int:
             f"{count} revolutions at a tolerance of {tolerance:g} in {seconds:.1f} s: momentum {turned:.1e}, "
             f"energy {lost:.1e}, direction cosines {off:.1e}"
         )
-        bad += max(turned, lost) > 1e-5
+        bad += int(max(turned, lost) > 1e-5)
     return bad
 
 

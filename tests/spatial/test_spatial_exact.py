@@ -7,8 +7,9 @@ import pytest
 from spatial_motions import GRAVITY, CrankPath, FreeBody, HeavyTop, ripple, swing
 
 import kempe as kp
+from kempe.benchmarks import spatial_points as points
 from kempe.benchmarks.spatial import build, poses, start_velocities
-from kempe.benchmarks.spatial_problems import double_pendulum, exact, slider_crank
+from kempe.benchmarks.spatial_problems import chain, double_pendulum, exact, slider_crank, stewart_platform
 from kempe.benchmarks.turning import about
 
 LETTERS = "xyz"
@@ -215,7 +216,20 @@ def test_the_spatial_slider_crank_follows_its_path():
     assert np.abs(poses(problem, result)[1:] - CrankPath(problem).poses(0.5)).max() < 1e-8
 
 
-def test_the_spatial_double_pendulum():
-    problem = double_pendulum()
-    result = build(problem).simulate([0.0, 0.5], tolerance=1e-12)
-    assert np.abs(poses(problem, result) - exact(problem, 0.5)).max() < 1e-9
+@pytest.mark.parametrize(
+    "problem",
+    [double_pendulum(), stewart_platform(), chain(10, "spherical", 1), chain(10, "universal", 1)],
+    ids=lambda problem: problem.name,
+)
+def test_problems_of_the_benchmark_move_as_newton_and_euler_say(problem):
+    result = build(problem).simulate([0.0, 0.1], tolerance=1e-12)
+    assert np.abs(poses(problem, result) - exact(problem, 0.1)).max() < 1e-9
+
+
+@pytest.mark.parametrize("problem", [slider_crank(), chain(10, "spherical", 100)], ids=lambda problem: problem.name)
+def test_points_and_vectors_shared_are_the_same_mechanism(problem):
+    model = points.of_points(problem)
+    times = [0.0, problem.end_time]
+    result = model.simulate(times, tolerance=1e-12, velocities=points.velocities(problem))
+    assert model.mobility().dof == build(problem).mobility().dof - (0 if problem.spin else 10)  # turns about the bars
+    assert points.error(problem, result) < 1e-8

@@ -11,6 +11,7 @@ import numpy as np
 
 import kempe as kp
 from kempe.benchmarks import spatial_exudyn as exudyn
+from kempe.benchmarks import spatial_points as points
 from kempe.benchmarks import spatial_problems as problems
 from kempe.benchmarks import spatial_trees as trees
 from kempe.benchmarks.ours import simulating
@@ -22,10 +23,14 @@ from kempe.benchmarks.spatial_problems import GRAVITY, Problem
 from kempe.benchmarks.timing import Contender, interleaved
 
 BENCH = "spatial"
-KEMPE = "Kempe"
+KEMPE, SHARED = "Kempe", "Kempe, points and vectors"
+OF = {KEMPE: "", SHARED: ", points and vectors shared"}
+"""How a problem is built in Kempe: of bodies as the peers have them, or of what neighbours share."""
 CHAINS = tuple(itertools.product((100, 1000), ("spherical", "universal")))
 STABLE = 0.1
 """A peer's run with a larger error counts for nothing."""
+TREES_UP_TO = 200
+"""Bodies up to which peers in joint coordinates run: along a chain their steps grow with the square of its length."""
 AGREED = 1e-6
 FINE = 16
 """The step of Exudyn is so many times finer where motions are compared, and twice that to extrapolate."""
@@ -74,11 +79,14 @@ def poses(problem: Problem, result: kp.Result) -> np.ndarray:
     return np.array(found)
 
 
-def _stepping(problem: Problem) -> Contender:
+def _stepping(problem: Problem, model: kp.SpatialMechanism, velocities: dict[str, float]) -> Contender:
     """Fixed steps of generalised-alpha."""
     times = [0.0, problem.end_time]
-    velocities = start_velocities(problem)
-    return simulating(build(problem), times, method="alpha", step=problem.step, velocities=velocities, audit=False)
+    return simulating(model, times, method="alpha", step=problem.step, velocities=velocities, audit=False)
+
+
+def _of_bodies(problem: Problem) -> Contender:
+    return _stepping(problem, build(problem), start_velocities(problem))
 
 
 def cases() -> list[Problem]:
@@ -88,25 +96,31 @@ def cases() -> list[Problem]:
 
 
 def _beside_exudyn(problem: Problem) -> Iterator[Record]:
-    contenders: dict[str | exudyn.SpatialSettings, Contender] = {KEMPE: _stepping(problem)}
+    contenders: dict[str | exudyn.SpatialSettings, Contender] = {KEMPE: _of_bodies(problem)}
+    shared = points.of_points(problem)
+    if shared is not None:
+        contenders[SHARED] = _stepping(problem, shared, points.velocities(problem))
     settings: dict[str, list[exudyn.SpatialSettings]] = {}
     with contextlib.suppress(ImportError):
         settings = exudyn.exudyn_settings(problem)
     for each in itertools.chain(*settings.values()):
         contenders[each] = exudyn.exudyn_contender(problem, each, problem.step, problem.steps)
     times = interleaved(contenders)
-    ended = poses(problem, times[KEMPE].outcome)
-    ours, unit = times[KEMPE].seconds / problem.steps * 1e6, "us"
-    us = f"generalised-alpha, radius 0.9, h = {problem.step:g}; {_told(problem, ended)}"
-    quantity = f"{problem.name}: time per step"
-    if not settings:
-        yield less_is_better(BENCH, quantity, ours, "Exudyn", None, unit, us)
-    for label, tried in settings.items():
-        best = min(tried, key=lambda each: times[each].seconds)
-        end = exudyn.exudyn_ended(problem, times[best])
-        about = f"{us}; peer: {best}: violation {end.violation:.1e}, error {end.error:.1e}"
-        value = end.seconds / problem.steps * 1e6
-        yield less_is_better(BENCH, quantity, ours, f"Exudyn, {label}", value, unit, about)
+    told = {KEMPE: _told(problem, poses(problem, times[KEMPE].outcome))}
+    if shared is not None:
+        told[SHARED] = f"error {points.error(problem, times[SHARED].outcome):.1e}"
+    for kempe, figures in told.items():
+        quantity = f"{problem.name}{OF[kempe]}: time per step"
+        ours = times[kempe].seconds / problem.steps * 1e6
+        us = f"generalised-alpha, radius 0.9, h = {problem.step:g}; {figures}"
+        if not settings:
+            yield less_is_better(BENCH, quantity, ours, "Exudyn", None, "us", us)
+        for label, tried in settings.items():
+            best = min(tried, key=lambda each: times[each].seconds)
+            end = exudyn.exudyn_ended(problem, times[best])
+            about = f"{us}; peer: {best}: violation {end.violation:.1e}, error {end.error:.1e}"
+            value = end.seconds / problem.steps * 1e6
+            yield less_is_better(BENCH, quantity, ours, f"Exudyn, {label}", value, "us", about)
 
 
 def _told(problem: Problem, ended: np.ndarray) -> str:
@@ -115,7 +129,7 @@ def _told(problem: Problem, ended: np.ndarray) -> str:
 
 def _beside_trees(problem: Problem) -> Iterator[Record]:
     """The peers that work in joint coordinates: each at its fastest that is stable, and MuJoCo at its finest."""
-    contenders: dict[str, Contender] = {KEMPE: _stepping(problem)}
+    contenders: dict[str, Contender] = {KEMPE: _of_bodies(problem)}
     with contextlib.suppress(ImportError):
         for each in trees.INTEGRATORS:
             contenders[f"MuJoCo, {each}"] = trees.mujoco_contender(problem, each, problem.step, problem.steps)
@@ -166,4 +180,5 @@ def records() -> Iterator[Record]:
         yield from _same_motion(problem)
     for problem in cases():
         yield from _beside_exudyn(problem)
-        yield from _beside_trees(problem)
+        if len(problem.bodies) <= TREES_UP_TO:
+            yield from _beside_trees(problem)
