@@ -105,7 +105,7 @@ def test_laws_are_explained_too(law: Any) -> None:
         (lambda m: m.simulate(times=1, tol=1e-3, dt=0.1), "tolerance=(.|\n)*dt=; did you mean step="),
         (lambda m: m.torque(m.body("b"), 1.0, on=m.ground), "^torque 'torque on b': there is no on=; it takes"),
         (lambda m: kp.Mechanism("m", g=9.81), "^mechanism 'm': there is no g=; did you mean gravity="),
-        (lambda m: m.ground.on(), "^on: point must be given"),
+        (lambda m: m.ground.at_world(), "^at world: point must be given"),
         (lambda m: kp.Equations("e", ["x"], forces=1), "^equations 'e': there is no forces=; did you mean force="),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kempe import analysis, design, importing
 from kempe.calling import explained, explained_methods
@@ -148,11 +148,13 @@ class Mechanism(Analyses, MechanismModel):
     It is planar, or with ``dim=3`` a :class:`kempe.SpatialMechanism`.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """A spatial one where three dimensions are asked for."""
-        if cls is Mechanism and kwargs.get("dim", 2) == 3:
-            return SpatialMechanism(*args, **kwargs)
-        return super().__new__(cls)
+    if not TYPE_CHECKING:  # to a type checker it is planar; kp.SpatialMechanism says what a spatial one has
+
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            """A spatial one where three dimensions are asked for."""
+            if cls is Mechanism and kwargs.get("dim", 2) == 3:
+                return SpatialMechanism(*args, **kwargs)
+            return super().__new__(cls)
 
 
 class SpatialMechanism(Analyses, SpatialModel):

@@ -38,7 +38,7 @@ FINE = 16
 
 def build(problem: Problem) -> kp.SpatialMechanism:
     """The mechanism that the peers are given too."""
-    m = kp.Mechanism(problem.name, dim=3, gravity=(0, 0, -GRAVITY))
+    m = kp.SpatialMechanism(problem.name, gravity=(0, 0, -GRAVITY))
     bodies = [
         m.body(body.name, mass=body.mass, inertia=body.inertia, at=body.at, rotation=kp.Rotation(body.rotation))
         for body in problem.bodies

@@ -15,7 +15,7 @@ from kempe.benchmarks.spatial_problems import GRAVITY, Problem
 
 def chain_of_bars(problem: Problem) -> kp.SpatialMechanism:
     """A chain on ball joints: a point for each joint and the end, a bar between two of them."""
-    m = kp.Mechanism(f"{problem.name}, of bars", dim=3, gravity=(0, 0, -GRAVITY))
+    m = kp.SpatialMechanism(f"{problem.name}, of bars", gravity=(0, 0, -GRAVITY))
     places = [joint.at for joint in problem.joints]
     last = problem.bodies[-1]
     places.append(tuple(np.array(last.at) + last.rotation[:, 0] / 2))
@@ -27,7 +27,7 @@ def chain_of_bars(problem: Problem) -> kp.SpatialMechanism:
 
 def slider_crank_of_solids(problem: Problem) -> kp.SpatialMechanism:
     """The crank's pin and the slider are points, the arm of the cross in the rod a vector."""
-    m = kp.Mechanism(f"{problem.name}, of solids", dim=3, gravity=(0, 0, -GRAVITY))
+    m = kp.SpatialMechanism(f"{problem.name}, of solids", gravity=(0, 0, -GRAVITY))
     crank, rod, slider = problem.bodies
     cross, ball = problem.joints[2], problem.joints[3]
     hub, along = m.point("hub", at=given.HUB, fixed="xyz"), m.vector("along", (1, 0, 0), fixed=True)

@@ -44,6 +44,8 @@ from kempe.solvers.pack import window
 from kempe.solvers.program import load_weights
 from kempe.solvers.vectors import copy
 
+#: Corrections are not asked to fall below this, times the root of the number of coordinates, in sizes.
+MANY = 5e-16
 #: A contraction worse than this asks for a new matrix.
 POOR = 0.1
 #: With a penalty that is given: the same, and the largest number of corrections of the multipliers in a step.
@@ -119,7 +121,7 @@ def _newton(eq, wk, course, memory, h):
         fresh = memory.renew > 0
     last, theta, renewed, stuck = 0.0, 1.0, fresh, 0
     patience = PATIENCE if course.redundant > 0 or memory.penalty > 1 else 0
-    close = close_enough(course, h)
+    close = max(close_enough(course, h), MANY * np.sqrt(n))  # (rounding of solutions grows with their size)
     soft = memory.penalty > 1  # then the multipliers are corrected by the penalty, at a rate that it decides
     most = SOFT if soft else 12
     for iteration in range(most):
