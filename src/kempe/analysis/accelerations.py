@@ -12,6 +12,7 @@ from kempe.elements import plain_number, positive
 from kempe.errors import ConvergenceError, ModelError
 from kempe.model import Model
 from kempe.simulation.assembling import Pose, pose_of
+from kempe.simulation.machine import Machine
 from kempe.simulation.starting import machine_at
 from kempe.solvers import motion as mo
 
@@ -37,6 +38,20 @@ class Accelerations:
         return np.array(list(self.values.values()))
 
 
+#: How far accelerations may miss the constraints, in their own size, before they are none.
+ROUGH = 1e-6
+
+
+def _missed(machine: Machine) -> float:
+    """By how much the accelerations miss Phi_q a = gamma, for what the terms of that are."""
+    eq, now, system, x = machine.eq, machine.course.now, machine.system, machine.wk.x.copy()
+    J = system.linear(x, now.q, now.t)[1]
+    gamma, a = system.gamma(x, now.q, now.t, now.v), now.al[: eq.n]
+    missed = np.abs(J @ a - gamma)
+    terms = np.abs(J) @ np.abs(a) + np.abs(gamma)
+    return float((missed / eq.row_scale).max(initial=0.0) / max(float((terms / eq.row_scale).max(initial=0.0)), 1e-300))
+
+
 @explained
 def accelerations(
     model: Model,
@@ -57,8 +72,11 @@ def accelerations(
     if iterations is not None and (not isinstance(iterations, (int, np.integer)) or iterations < 1):
         raise ModelError(f"iterations must be a whole number of at least 1, not {iterations!r}")
     machine = machine_at(model, plain_number(time, "the time"), start, velocities, parameters)
-    if len(machine.eq.touches.element):  # what touches has to choose its modes
+    touches = len(machine.eq.touches.element) > 0
+    if touches:  # what touches has to choose its modes
         machine.begin(machine.parameters)
+    else:
+        machine.weigh()
     machine.check_tables()
     eq, now, system = machine.eq, machine.course.now, machine.system
     if penalty is not None:
@@ -67,6 +85,11 @@ def accelerations(
     if not mo.solve_state(eq, machine.wk, now, 50 if iterations is None else iterations - 1):
         raise ConvergenceError("the accelerations cannot be solved for: some part has neither inertia nor a joint")
     sol = now.al
+    if penalty is None and iterations is None and not touches and _missed(machine) > ROUGH:
+        raise ConvergenceError(
+            "the accelerations could not be solved for to more than a few digits: parts without inertia, or numbers of "
+            "very different size, stand in the way"
+        )
     names = [n[2] for n in system.names]
     labels = [row.label for row in system.rows]
     return Accelerations(

@@ -143,8 +143,7 @@ class Machine:
         connect_switching(self.course)
         self.course.memory_at = co.remember(self.course.now)  # (not looked at before there is an integrator)
         self.check_tables()
-        with self._let_loose():  # before loads are asked for: redundant constraints share them in a way of their own
-            self._weigh_pivots()
+        self.weigh()  # before loads are asked for: redundant constraints share them in a way of their own
         code = begin(self.eq, self.wk, self.course)
         if code not in (co.REACHED, co.EVENTS_FULL):
             raise ConvergenceError(explain(self, code))
@@ -169,6 +168,11 @@ class Machine:
         self._assemble()
         self._place_velocities()
         self.stood = now.q.copy(), now.v.copy(), self.wk.x.copy()
+
+    def weigh(self) -> None:
+        """Learn from the factors where it stands what the linear system needs: shifts, shares, what nothing resists."""
+        with self._let_loose():
+            self._weigh_pivots()
 
     def check_tables(self) -> None:
         """A motion cannot begin beyond the data of a table."""
