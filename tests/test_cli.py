@@ -32,6 +32,7 @@ def test_these_are_the_published_cases():
         "coulomb-double-pendulum",
         "clearance-slider-crank",
         "hybrid-contact",
+        "redundant-plate",
     }
 
 

@@ -38,6 +38,7 @@ def compare(
     note: str = "",
 ) -> Row:
     """A numeric row."""
+    truth, computed, tolerance = float(truth), float(computed), float(tolerance)  # (plain ones, for JSON)
     error = abs(computed - truth) / (abs(truth) if truth != 0 else 1.0)
     ok = math.isfinite(error) and error <= tolerance
     return Row(case, quantity, printed, truth, computed, error, tolerance, ok, note)
