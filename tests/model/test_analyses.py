@@ -49,11 +49,13 @@ REPEATED = {
     "periods": count,
     "skip": positive,
 }
+#: How redundant constraints share a load.
+SHARED = {"reactions": st.sampled_from(("elastic", "minimum norm"))}
 #: Analysis -> what an entry must have, and what it may have.
 ENTRIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "kinematics": ({"times": times}, DRIVEN),
-    "inverse_dynamics": ({"times": times}, DRIVEN),
-    "simulate": ({"times": times}, {**MOTION, "checkpoint": flag}),
+    "inverse_dynamics": ({"times": times}, {**DRIVEN, **SHARED}),
+    "simulate": ({"times": times}, {**MOTION, "checkpoint": flag, **SHARED}),
     "equilibrium": ({}, {"time": number, "hold": words, "stable": flag, "tolerance": positive, "start": word}),
     "linearise": ({}, {"about": word, "velocities": numbers_by_name, "time": number, "coordinates": words}),
     "modes": ({}, {"about": word, "count": count, "time": number}),
@@ -63,7 +65,7 @@ ENTRIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "designs": st.dictionaries(word, st.one_of(st.lists(number, max_size=3), span), min_size=1, max_size=2),
             "quantities": st.lists(word, min_size=1, max_size=3),
         },
-        {**MOTION, "combine": flag, "workers": count},
+        {**MOTION, **SHARED, "combine": flag, "workers": count},
     ),
     "response": ({"period": positive}, {**REPEATED, "steps": count}),
     "lyapunov": ({"period": positive}, {**REPEATED, "separation": positive}),

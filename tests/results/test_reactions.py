@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ from kempe.elements.base import Switch
 from kempe.simulation.posing import Posed
 from kempe.system.measures import positions
 from kempe.system.replay import Replay, States
-from kempe.system.wrenches import second_part, touched, wrench
+from kempe.system.wrenches import moments, second_part, touched, wrench
 
 G = 9.81
 
@@ -73,7 +74,7 @@ def test_wrenches_do_the_work_of_the_multipliers(name):
     model, element, k, q = posed(name)
     if not touched(element) or element.has_inertia:
         pytest.skip("acts on coordinates only, or has inertia")
-    if any(isinstance(marker.carrier, el.Bar) for marker in touched(element).values()):
+    if any(isinstance(marker.carrier, (el.Bar, el.Solid)) for marker in touched(element).values()):
         pytest.skip("a wrench on a bar cannot be shared out between its points")
     replay = loaded(model, q, np.random.default_rng(1))
     system = replay.system
@@ -87,23 +88,22 @@ def test_wrenches_do_the_work_of_the_multipliers(name):
     expected = np.array(
         [-system.evaluate(residual, x, q, 0.0, rest, lam, rest)[: system.n] for lam in replay.states.multipliers]
     )
-    got = np.zeros_like(expected)
-    for part, marker in touched(element).items():
-        if isinstance(marker.carrier, el.Ground) or not marker.carrier.channels:
-            continue
-        force, moment = wrench(replay, k, part)
-        moment = moment[:, 0]
-        first = system.first[part]
-        if isinstance(marker.carrier, el.Point):
-            free = ["xy".index(c[0]) for c in marker.carrier.channels]
-            got[:, first : first + len(free)] = force[:, free]
-            continue
-        arm = positions(system, [marker], replay.parameters, replay.states.q)[:, 0] - q[first : first + 2]
-        got[:, first : first + 3] = np.column_stack([force, moment + cross(arm, force)])
-    on_parts = [c for p in touched(element) if p in system.first for c in range(system.first[p], system.first[p] +
-                len(model.parts[p].channels))]  # fmt: skip
     assert np.abs(expected).max() > 1e-3
-    assert np.abs(got - expected)[:, on_parts].max() < 1e-12 * np.abs(expected).max()
+    for name, marker in touched(element).items():
+        part: Any = marker.carrier
+        if name not in system.first:
+            continue
+        own = slice(system.first[name], system.first[name] + len(part.channels))
+        virtual = np.array(ca.evalf(part.virtual([ca.SX(c) for c in q[own]])))  # what rigid motions of it are
+        where = positions(system, [part.on(), marker], replay.parameters, replay.states.q)
+        force, moment = wrench(replay, k, name)
+        turned = moment + (0.0 if isinstance(part, el.Point) else moments(where[:, 1] - where[:, 0], force))
+        assert (
+            np.abs(np.hstack([force, turned]) - expected[:, own] @ virtual)[:, np.abs(virtual).any(axis=0)].max(
+                initial=0.0
+            )
+            < 1e-12 * np.abs(expected).max()
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if not EXAMPLES[name][2]])
@@ -121,13 +121,12 @@ def test_action_is_reaction(name):
     ):
         pytest.skip("leans on the ground without naming it")
     replay = loaded(model, q, np.random.default_rng(2))
-    total, turning, largest = np.zeros((2, 2)), np.zeros(2), 0.0
+    total, turning, largest = np.zeros((2, model.space.dim)), np.zeros((2, model.space.turns)), 0.0
     for part, marker in touched(element).items():
         force, moment = wrench(replay, k, part)
-        moment = moment[:, 0]
         where = positions(replay.system, [marker], replay.parameters, replay.states.q)[:, 0]
         total += force
-        turning += moment + cross(where, force)
+        turning += moment + moments(where, force)
         largest = max(largest, float(np.abs(force).max()), float(np.abs(moment).max()))
     assert largest > 1e-3
     assert np.abs(total).max() < 1e-9 * largest and np.abs(turning).max() < 1e-9 * largest

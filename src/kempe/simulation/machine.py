@@ -171,8 +171,11 @@ class Machine:
 
     def weigh(self) -> None:
         """Learn from the factors where it stands what the linear system needs: shifts, shares, what nothing resists."""
+        stood = self.wk.x.copy()  # (which rows are in force is none of its business)
         with self._let_loose():
             self._weigh_pivots()
+        self.wk.x[:] = stood
+        self.shift_rows()
 
     def check_tables(self) -> None:
         """A motion cannot begin beyond the data of a table."""
