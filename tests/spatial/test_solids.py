@@ -126,3 +126,15 @@ def test_bodies_in_series_without_inertia():
 
     light, none = (made(which).accelerations() for which in (True, False))
     assert [none[f"b.a{c}"] for c in "xyz"] == pytest.approx([light[f"b.a{c}"] for c in "xyz"], rel=1e-7)
+
+
+def test_a_load_in_the_axes_of_any_marker():
+    m = bodies()
+    res = m.simulate(TIMES)
+    load, turn = res.reaction("A", on="two"), kp.Rotation.euler("ZYX", (0.3, 0.5, -0.2))
+    seen = res.reaction("A", on="two", axes=m["one"].on(rotation=turn))
+    axes = res.rotation("one") @ np.array(turn.matrix, dtype=float)
+    for got, there in ((seen.force, load.force), (seen.moment, load.moment)):
+        assert got == pytest.approx(np.einsum("tik,ti->tk", axes, there), abs=1e-12)
+    with pytest.raises(kp.ModelError, match="axes must be 'global', 'body', 'joint', or a part or marker"):
+        res.reaction("A", axes="bodies")

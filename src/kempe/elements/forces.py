@@ -383,7 +383,7 @@ def efforts(given: Any, space: Geometry, letter: str, what: str) -> list[Any]:
 def along_axes(components: Any, marker: Any = None) -> ca.SX:
     """A vector from components along the axes of a marker, or of the world."""
     values = [ca.SX(0.0) if c is None else c for c in components]
-    return ca.vertcat(*values) if marker is None else sum(c * e for c, e in zip(values, marker.directions, strict=True))
+    return ca.vertcat(*values) if marker is None else marker.along(values)
 
 
 def acting_on(what: str, part: Any, at: Any, on: Any) -> Marker:

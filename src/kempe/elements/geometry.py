@@ -46,6 +46,15 @@ class Placed:
         """The same after a small displacement d of what carries it: a shift, and a turn about a centre."""
         raise NotImplementedError
 
+    @property
+    def directions(self) -> tuple[ca.SX, ...]:
+        """Its axes."""
+        raise NotImplementedError
+
+    def along(self, components: Any) -> ca.SX:
+        """The world vector that has these components along its axes."""
+        return ca.SX(sum(ca.SX(c) * axis for c, axis in zip(components, self.directions, strict=True)))
+
     def angle_to(self, other: Any) -> ca.SX:
         """The angle of another marker as seen from this one."""
         raise NotImplementedError

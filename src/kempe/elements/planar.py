@@ -51,7 +51,6 @@ class PlacedInPlane(Placed):
 
     @property
     def directions(self) -> tuple[ca.SX, ...]:
-        """Its axes."""
         return (self.u, self.n)
 
     @property

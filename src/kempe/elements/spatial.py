@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements.geometry import Geometry, Placed, column, plain
+from kempe.elements.geometry import Geometry, Placed, plain
 from kempe.elements.numbers import Number, evaluate
 from kempe.elements.rotations import Rotation, as_rotation, frame_along, unit
 from kempe.errors import ModelError
@@ -49,7 +49,6 @@ class PlacedInSpace(Placed):
 
     @property
     def directions(self) -> tuple[ca.SX, ...]:
-        """Its axes."""
         return self._full()
 
     @property
@@ -57,10 +56,9 @@ class PlacedInSpace(Placed):
         """The three axes as columns."""
         return ca.horzcat(*self._full())
 
-    @property
-    def local(self) -> Any:
-        """A world vector in the marker's axes, as a function of it."""
-        return lambda vector: ca.vertcat(*[ca.dot(axis, vector) for axis in self._full()])
+    def local(self, vector: Any) -> ca.SX:
+        """The components of a world vector along the marker's axes."""
+        return ca.vertcat(*[ca.dot(axis, vector) for axis in self._full()])
 
     def omega(self, rate: Any) -> ca.SX:
         """The angular velocity in world axes: e_k' = omega x e_k gives omega = sum of e_k x e_k' / 2."""
@@ -150,8 +148,3 @@ class Space(Geometry):
 
 #: The geometry of spatial mechanisms.
 SPACE = PlacedInSpace.space = Space()
-
-
-def in_axes(vector: Any, axes: Sequence[Any]) -> ca.SX:
-    """The sum of components times axes."""
-    return sum(column([c])[0] * axis for c, axis in zip(vector, axes, strict=True))

@@ -149,7 +149,7 @@ class SpatialBushing(Element):
     def outputs(self, x: Any) -> dict[str, Any]:
         """What j is pushed with, in world directions."""
         effort = -ca.mtimes(x.K, x.moved) - ca.mtimes(x.C, x.d(x.moved))
-        force = sum(effort[k] * e for k, e in enumerate(x.i.directions))
+        force = x.i.along(ca.vertsplit(effort[:3]))
         return {"force": length_of(*ca.vertsplit(force)), **{f"force.{c}": force[k] for k, c in enumerate("xyz")}}
 
     def output_kinds(self) -> Mapping[str, str]:

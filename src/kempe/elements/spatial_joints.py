@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from kempe.elements.base import Element, Positive
+from kempe.elements.base import Element, Positive, kind_of
 from kempe.elements.friction import as_friction
 from kempe.elements.geometry import length_of
 from kempe.elements.joints import where
@@ -299,6 +299,26 @@ class Prismatic(Touching, Sliding):
         return {**Sliding.output_kinds(self), "friction": "force", "slip": "velocity"}
 
 
+class Axial(SpatialJoint):
+    """A joint that its axis and a point say all about: a subclass has rows and their equations."""
+
+    def __init__(
+        self,
+        name: str,
+        i: Any,
+        j: Any,
+        *,
+        axis: Any = None,
+        at: Any = None,
+        on_i: Any = None,
+        on_j: Any = None,
+        stiffness: Any = None,
+    ) -> None:
+        what = f"{kind_of(type(self))} '{name}'"
+        mi, mj = fasten(what, i, j, at, on_i, on_j, axis, default="j")
+        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
+
+
 class Universal(SpatialJoint):
     """A cross: a point of i and a point of j coincide, and an axis of i stays perpendicular to one of j.
 
@@ -337,25 +357,10 @@ class Universal(SpatialJoint):
         return [*together(x), ca.dot(x.i.w, x.j.w)]
 
 
-class Planar(SpatialJoint):
+class Planar(Axial):
     """A plate on a plane: a plane of j stays in one of i; j slides and turns in it. ``axis`` is the plane's normal."""
 
     rows = ("normal", *TILTED)
-
-    def __init__(
-        self,
-        name: str,
-        i: Any,
-        j: Any,
-        *,
-        axis: Any = None,
-        at: Any = None,
-        on_i: Any = None,
-        on_j: Any = None,
-        stiffness: Any = None,
-    ) -> None:
-        mi, mj = fasten(f"planar joint '{name}'", i, j, at, on_i, on_j, axis, default="j")
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         return [ca.dot(x.i.w, x.j.r - x.i.r), *tilted(x)]
@@ -378,49 +383,19 @@ class SpatialWeld(SpatialJoint):
         return [*together(x), *tilted(x), turned(x)]
 
 
-class PointOnLine(Sliding):
+class PointOnLine(Axial, Sliding):
     """A point of j stays on a line of i, along ``axis``, and is free to turn."""
 
     rows = ACROSS
-
-    def __init__(
-        self,
-        name: str,
-        i: Any,
-        j: Any,
-        *,
-        axis: Any = None,
-        at: Any = None,
-        on_i: Any = None,
-        on_j: Any = None,
-        stiffness: Any = None,
-    ) -> None:
-        mi, mj = fasten(f"point on line '{name}'", i, j, at, on_i, on_j, axis, default="j")
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         return across(x)
 
 
-class PointOnPlane(SpatialJoint):
+class PointOnPlane(Axial):
     """A point of j stays in a plane of i, whose normal is ``axis``."""
 
     rows = ("normal",)
-
-    def __init__(
-        self,
-        name: str,
-        i: Any,
-        j: Any,
-        *,
-        axis: Any = None,
-        at: Any = None,
-        on_i: Any = None,
-        on_j: Any = None,
-        stiffness: Any = None,
-    ) -> None:
-        mi, mj = fasten(f"point on plane '{name}'", i, j, at, on_i, on_j, axis, default="j")
-        super().__init__(name, i=mi, j=mj, stiffness=stiffness)
 
     def phi(self, x: Any) -> list[Any]:
         return [ca.dot(x.i.w, x.j.r - x.i.r)]

@@ -293,8 +293,8 @@ def inner_limit(element: Element) -> list[Limit]:
 class Rim(PressingInSpace, SpatialJoint):
     """One end of a journal of j in a cylindrical bearing of i that is wider by ``clearance`` in radius."""
 
-    def __init__(self, name: str, ends: tuple[Marker, Marker], fields: Mapping[str, Any]) -> None:
-        super().__init__(name, i=ends[0], j=ends[1], **fields)
+    def __init__(self, name: str, what: str, ends: tuple[Marker, Marker], **play: Any) -> None:
+        super().__init__(name, i=ends[0], j=ends[1], **loose(self, name, what, **play, key="bearing_radius"))
 
     def limits(self) -> list[Limit]:
         return [*inner_limit(self), *super().limits()]
@@ -359,12 +359,10 @@ def loose_journal(
     what = f"cylindrical joint '{name}'"
     mi, mj = fasten(what, i, j, at, on_i, on_j, axis, default="j")
     half = positive(length, f"{what}: length") / 2
+    along = mj.turn[6:9] if mj.turn else (0.0, 0.0, 1.0)
+    play = {"clearance": clearance, "contact": contact, "outer": bearing_radius, "friction": friction}
     rims = []
-    for k, side in enumerate((-1.0, 1.0)):
-        w = mj.turn[6:9] if mj.turn else (0.0, 0.0, 1.0)
-        end = tuple(c + side * half * e for c, e in zip(mj.point, w, strict=True))
-        rim: Rim = object.__new__(Rim)
-        fields = loose(rim, f"{name} {k + 1}", what, clearance, contact, bearing_radius, friction, "bearing_radius")
-        rim.__init__(f"{name} {k + 1}", (mi, Marker(mj.carrier, end, mj.turn)), fields)  # type: ignore[misc]
-        rims.append(rim)
+    for k, side in enumerate((-half, half)):
+        end = Marker(mj.carrier, tuple(c + side * e for c, e in zip(mj.point, along, strict=True)), mj.turn)
+        rims.append(Rim(f"{name} {k + 1}", what, (mi, end), **play))
     return CylindricalClearance(name, (mi, mj), (rims[0], rims[1]))

@@ -16,7 +16,7 @@ from kempe.elements.parts import Carrier, Coordinate, Marker, PlacedBody, as_car
 from kempe.elements.planar import angle_beyond, cross
 from kempe.elements.quantities import Angle, Seen, as_marker, drawn_value
 from kempe.elements.sources import KernelSource, Source
-from kempe.elements.spatial import PlacedInSpace, in_axes
+from kempe.elements.spatial import PlacedInSpace
 from kempe.errors import ModelError
 
 
@@ -185,7 +185,7 @@ class MovingInSpace(PlacedInSpace):
 
     def point(self, local: Any) -> ca.SX:
         """The world position of a point given in the part's axes."""
-        return self.r + in_axes(local, self._full())
+        return self.r + self.along(local)
 
     def velocity(self, local: Any) -> ca.SX:
         """The velocity of a point given in the part's axes."""

@@ -250,6 +250,14 @@ class Builder(Model):
         """A scalar coordinate of one's own, for couplers and constraints."""
         return self.add_part(el.Coordinate(name, start), "coordinate")
 
+    def _together(self, *elements: Any) -> Any:
+        """Add several elements that are one joint, all or none; the last is the joint."""
+        for element in elements:
+            self._claim(element.name, element.kind)
+        for element in elements:
+            Model.add(self, element)
+        return elements[-1]
+
     # --- the same in the plane and in space: one line each, the class is the documentation ------------------------
 
     link = adds(el.Link)

@@ -38,12 +38,12 @@ from kempe.model.yaml_lines import LARGEST, load_yaml
 MODELS: dict[int, Callable[..., Any]] = {2: MechanismModel, 3: SpatialModel}
 
 
+__all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_of"]
+
+
 def bare(name: str, dim: int = 2) -> Any:
     """A mechanism without analyses, for those who only read it."""
     return MODELS[dim](name)
-
-
-__all__ = ["Document", "build", "describe", "read", "read_text", "save", "text_of"]
 
 
 def save(model: Model, path: str | Path, **more: Any) -> Path:

@@ -226,11 +226,7 @@ class MechanismModel(Builder):
         """Add a guide with play and its corners, all or none."""
         if angle is not None:
             raise ModelError("a slider with play is free to turn: leave angle= out, and draw it as it is")
-        for element in (*guide.corners, guide):
-            self._claim(element.name, element.kind)
-        for element in (*guide.corners, guide):
-            Model.add(self, element)
-        return guide
+        return self._together(*guide.corners, guide)
 
     revolute.makes, translational.makes = el.Revolute, el.Translational  # type: ignore[attr-defined]
 

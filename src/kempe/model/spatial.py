@@ -176,18 +176,11 @@ class SpatialModel(Builder):
             if loose(clearance, contact=contact, bearing_radius=bearing_radius):
                 either("clearance=", radius=radius)
                 play = {"clearance": clearance, "contact": contact, "bearing_radius": bearing_radius, "length": length}
-                return self._journal(el.loose_journal(name, i, j, **place, **play))
+                journal = el.loose_journal(name, i, j, **place, **play)
+                return self._together(*journal.rims, journal)
             return Model.add(
                 self, el.Cylindrical(name, i, j, **place, radius=radius, length=length, stiffness=stiffness)
             )
-
-    def _journal(self, joint: el.CylindricalClearance) -> el.CylindricalClearance:
-        """Add a journal with play and its two ends, all or none."""
-        for element in (*joint.rims, joint):
-            self._claim(element.name, element.kind)
-        for element in (*joint.rims, joint):
-            Model.add(self, element)
-        return joint
 
     spherical.makes, cylindrical.makes = el.Spherical, el.Cylindrical  # type: ignore[attr-defined]
 

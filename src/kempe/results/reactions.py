@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kempe.elements import Marker, Point
+from kempe.elements import Carrier, Marker, Point, shown
 from kempe.errors import ModelError
 from kempe.results.open_reactions import OpenReactions
 from kempe.system.derived import derived_names, lengths, load_values, shaking_names
@@ -102,7 +102,7 @@ class Loads:
         assert part is not None
         return wrench(self.replay, k, part.name)
 
-    def reaction(self, joint: Any, on: Any, axes: str) -> Reaction:
+    def reaction(self, joint: Any, on: Any, axes: Any) -> Reaction:
         """What an element exerts on a part."""
         system, states = self.replay.system, self.replay.states
         elements = {element.name: k for k, element in enumerate(system.elements)}
@@ -122,11 +122,11 @@ class Loads:
         self._open.warn("force", elements[name], "", marker.name)
         force, moment = wrench(self.replay, elements[name], marker.name)
         point = positions(system, [marker], self.replay.parameters, states.q)[:, 0]
-        known = ("global", "body") if system.space.dim == 2 else ("global", "body", "joint")
-        if axes not in known:
-            raise ModelError(f"axes must be {' or '.join(map(repr, known))}, not {axes!r}")
+        own = {"body": marker.carrier.on(), "joint": marker}
+        if not isinstance(axes, (Carrier, Marker)) and axes not in ("global", *own):
+            raise ModelError(f"axes must be 'global', 'body', 'joint', or a part or marker, not {shown(axes)}")
         if axes != "global":
-            turned = self._axes(marker if axes == "joint" else marker.carrier.on())
+            turned = self._axes(own[axes] if isinstance(axes, str) else axes if isinstance(axes, Marker) else axes.on())
             force = np.einsum("tik,ti->tk", turned, force)
             moment = moment if moment.shape[1] == 1 else np.einsum("tik,ti->tk", turned, moment)
         return Reaction(states.t, force, moment[:, 0] if moment.shape[1] == 1 else moment, point, marker.name)
@@ -135,12 +135,7 @@ class Loads:
         """The axes of a marker over time, as columns."""
         if isinstance(marker.carrier, Point):
             raise ModelError(f"'{marker.name}' is a point and has no axes of its own; use axes='global'")
-        system, parameters, q = self.replay.system, self.replay.parameters, self.replay.states.q
-        if system.space.dim == 3:
-            return frames(system, [marker], parameters, q)[:, 0]
-        where = positions(system, [marker.carrier.on((x, 0)) for x in (0, 1)], parameters, q)
-        u = where[:, 1] - where[:, 0]
-        return np.stack([u, np.column_stack([-u[:, 1], u[:, 0]])], axis=2)
+        return frames(self.replay.system, [marker], self.replay.parameters, self.replay.states.q)[:, 0]
 
 
 def _name(thing: Any) -> str:

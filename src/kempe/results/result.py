@@ -298,12 +298,13 @@ class Result:
 
     # --- loads and energies --------------------------------------------------------------------------------------
 
-    def reaction(self, joint: Any, on: Any = None, axes: str = "global") -> Reaction:
+    def reaction(self, joint: Any, on: Any = None, axes: Any = "global") -> Reaction:
         """The force and moment that a joint (or driver, spring, bar, ...) exerts on a part, over time.
 
         ``on`` is a part the element acts on, the ground included (default: the second, or the only one that moves).
-        The moment is about the element's point on that part; with ``axes="body"`` the components of the force are
-        along the part's own axes. A bar acts on its points: what it does there includes its own weight and inertia,
+        The moment is about the element's point on that part. Components are along the axes of the world, or with
+        ``axes="body"`` of the part, with ``"joint"`` of the joint's marker on it, or of a part or marker given as
+        ``axes``. A bar acts on its points: what it does there includes its own weight and inertia,
         but not what other elements do to the bar, which act on its points themselves.
         An equation of one's own is known in coordinates only: where it acts on a point with a fixed coordinate, the
         component along that coordinate is zero here.

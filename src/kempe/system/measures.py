@@ -46,14 +46,14 @@ def positions(system: System, markers: Sequence[Any], parameters: np.ndarray, q:
 
 
 def frames(system: System, markers: Sequence[Any], parameters: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The axes of markers in space for many poses, as columns: an array (poses, markers, 3, 3)."""
-    poses = np.atleast_2d(q)
+    """The axes of markers for many poses, as columns: an array (poses, markers, 2, 2) or (poses, markers, 3, 3)."""
+    poses, dim = np.atleast_2d(q), system.space.dim
     if not markers:
-        return np.zeros((len(poses), 0, 3, 3))
+        return np.zeros((len(poses), 0, dim, dim))
     source = _Whole(system)
-    axes = ca.vertcat(*[ca.vec(m.symbolic(source).matrix.T) for m in markers])
+    axes = ca.vertcat(*[ca.vec(ca.horzcat(*m.symbolic(source).directions).T) for m in markers])
     values = _evaluate(system, source, [axes], [], parameters, poses)[0]
-    return values.reshape(len(poses), len(markers), 3, 3)
+    return values.reshape(len(poses), len(markers), dim, dim)
 
 
 def motion(
