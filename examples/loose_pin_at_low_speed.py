@@ -41,7 +41,7 @@ def build(clearance: float = 0.5, rpm: float = 200) -> kp.Mechanism:
 
 def motion(clearance: float = 0.5, rpm: float = 200, turns: int = 2) -> kp.Result:
     at_rest = {"slider.vx": 0.0, "rod.omega": -CRANK / ROD * rpm * np.pi / 30} if clearance else {}
-    return build(clearance, rpm).simulate(turns * 60 / rpm, steps=3000 * turns, velocities=at_rest, tolerance=1e-9)
+    return build(clearance, rpm).simulate(turns * 60 / rpm, steps=3000 * turns, velocities=at_rest, tolerance=1e-10)
 
 
 def check(result: kp.Result) -> float:

@@ -116,6 +116,32 @@ def test_results_are_the_same_without_compilation():
     assert without_compilation(SCRIPT) == "1"
 
 
+BLOCKS = """
+import numpy as np
+from kempe.solvers import quasi_definite as qd
+from kempe.solvers.program import Kernels
+qd.LARGE, qd.SIDE_BY_SIDE, n = 5, 0.0, 20
+rows, columns = np.array([(i, j) for i in range(n) for j in (i - 1, i, i + 1) if 0 <= j < n]).T
+links = [{j for j in (k - 1, k + 1) if 0 <= j < n} for k in range(n)]
+groups = [np.array([k]) for k in range(n)]
+plan = qd.planned(groups, links, [set() for _ in groups], (rows, columns, np.arange(len(rows))), Kernels(4))
+values, x = np.where(rows == columns, 3.0, -1.0 + 0.01 * rows), np.arange(1.0, n + 1.0)
+K = np.zeros((n, n))
+K[rows, columns] = values
+lu, work = np.zeros(qd.size(plan)), np.zeros(n)
+assert plan.large == 1 and qd.factor(plan, values, np.zeros(n), lu, work)
+left = []
+for solve, matrix in ((qd.solve, K), (qd.solve_transposed, K.T), (qd.solve_in_loops, K)):
+    solve(plan, lu, matrix @ x, work, work)
+    left.append(np.abs(work - x).max())
+print(max(left) < 1e-12)
+"""
+
+
+def test_blocks_are_eliminated_without_compilation():
+    assert without_compilation(BLOCKS) == "True"
+
+
 @cache
 def motions_without_compilation() -> dict[str, Any]:
     script = "import json\nassert PLAIN\nprint(json.dumps({method: numbers(method) for method in kp.METHODS}))"

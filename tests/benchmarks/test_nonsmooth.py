@@ -28,7 +28,8 @@ def test_kempe_meets_every_bounce_and_ends_where_it_should() -> None:
     problem, count = given.balls()
     speeds = nonsmooth._velocities(nonsmooth._histories(nonsmooth.box()), problem)
     result = nonsmooth.box().simulate([0.0, problem.end_time], velocities=speeds)
-    assert len(result.events) == len(result.impacts) == count
+    met = [event for event in result.events if event.t < problem.end_time - 1e-9]  # (one more is due at the end itself)
+    assert len(met) == count and len(result.events) == len(result.impacts)
     ends = np.array([result.array(name)[-1] for name in nonsmooth._histories(nonsmooth.box())])
     assert problem.error(ends) < 1e-12
 

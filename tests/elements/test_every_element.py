@@ -670,7 +670,7 @@ class Placed:
         H, H_t, H_tt = system.curvatures(posed.x, self.q, self.t, self.lam)
         own = self.columns
         self.hessian = np.block([[H[np.ix_(own, own)], H_t[own][:, None]], [H_t[own][None, :], np.array([[H_tt]])]])
-        self.inputs = posed.x[system.x_at[self.k] : system.x_at[self.k + 1]].copy()
+        self.inputs = posed.x[system.inputs_at(self.k)]
 
     def _conditions(self) -> list[int]:
         """Where the inputs say of rows that are not always in force whether they are."""

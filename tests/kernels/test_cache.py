@@ -17,7 +17,7 @@ import pytest
 
 from kempe.kernels import compile_function, compiler
 
-AT = np.array([0.3, -1.2])
+AT = np.array([0.5, -1.25])  # (what is made of these is exact)
 
 #: Compiles a few kernels and prints their values.
 WORKER = """
@@ -102,7 +102,7 @@ def test_the_key_is_the_content(fresh: Path) -> None:
     assert len({k.address for k in kernels}) == 1 and len(list(fresh.iterdir())) == 1
     other = compile_function(*quadratic(3.0))
     assert other.address != kernels[0].address and len(list(fresh.iterdir())) == 2
-    assert kernels[0](AT)[0] == 2.0 * 0.3**2 - 1.2 and other(AT)[0] == 3.0 * 0.3**2 - 1.2
+    assert kernels[0](AT)[0] == 2.0 * 0.5**2 - 1.25 and other(AT)[0] == 3.0 * 0.5**2 - 1.25
 
 
 @pytest.mark.parametrize("damage", ["emptied", "cut", "bit flipped", "checksum only", "not machine code"])
@@ -124,7 +124,7 @@ def test_a_damaged_file_is_compiled_again(fresh: Path, damage: str) -> None:
     forget()
     again = compile_function(*quadratic(5.0))
     assert again.address != kernel.address
-    assert again(AT)[0] == kernel(AT)[0] == 5.0 * 0.3**2 - 1.2
+    assert again(AT)[0] == kernel(AT)[0] == 5.0 * 0.5**2 - 1.25
     assert file.read_bytes() == whole and list(fresh.iterdir()) == [file]
 
 
@@ -134,7 +134,7 @@ def test_a_file_whose_place_is_taken_by_a_directory_is_harmless(fresh: Path) -> 
     file.unlink()
     file.mkdir()
     forget()
-    assert compile_function(*quadratic(7.0))(AT)[0] == 7.0 * 0.3**2 - 1.2
+    assert compile_function(*quadratic(7.0))(AT)[0] == 7.0 * 0.5**2 - 1.25
     assert list(fresh.iterdir()) == [file]  # and no half file stays
 
 
@@ -145,7 +145,7 @@ def test_an_empty_setting_switches_the_disk_cache_off(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     assert compiler.cache_directory() is None
-    assert compile_function(*quadratic(11.0))(AT)[0] == 11.0 * 0.3**2 - 1.2
+    assert compile_function(*quadratic(11.0))(AT)[0] == 11.0 * 0.5**2 - 1.25
     assert list(tmp_path.iterdir()) == []
 
 
@@ -168,7 +168,7 @@ def test_threads_compile_the_same_kernel_once(fresh: Path) -> None:
     for thread in threads:
         thread.join()
     assert len({kernel.address for kernel in kernels}) == 1
-    assert kernels[0](AT)[0] == 13.0 * 0.3**2 - 1.2
+    assert kernels[0](AT)[0] == 13.0 * 0.5**2 - 1.25
 
 
 def test_machine_code_that_is_let_go_harms_no_other(tmp_path: Path) -> None:
@@ -200,11 +200,11 @@ def test_machine_code_lives_as_long_as_a_kernel_refers_to_it(fresh: Path) -> Non
     assert len(compiler._loaded) == before + 2 and first == second != other
     engine = weakref.ref(first.code.engine)
     del first
-    assert second(AT)[0] == 17.0 * 0.3**2 - 1.2 and engine() is not None
+    assert second(AT)[0] == 17.0 * 0.5**2 - 1.25 and engine() is not None
     del second
     gc.collect()
     assert engine() is None and len(compiler._loaded) == before + 1
-    assert other(AT)[0] == 19.0 * 0.3**2 - 1.2
+    assert other(AT)[0] == 19.0 * 0.5**2 - 1.25
 
 
 def test_memory_does_not_grow_with_kernels_that_are_let_go(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_kernel_can_be_sent_to_another_process(fresh: Path, tmp_path: Path, ca
 import pickle, sys
 import numpy as np
 kernel = pickle.load(open(sys.argv[1], "rb"))
-print(kernel(np.array([0.3, -1.2]))[0].hex(), kernel.n_in, kernel.n_out)
+print(kernel(np.array([0.5, -1.25]))[0].hex(), kernel.n_in, kernel.n_out)
 """
     folder = {"the same": str(fresh), "another": str(tmp_path / "elsewhere"), "none": ""}[cache]
     process = subprocess.run(

@@ -15,6 +15,7 @@ from scipy.special import erf
 import kempe as kp
 from kempe.kernels import UnsupportedOperation, compile_function, emit
 from kempe.kernels.llvm_ir import ARITHMETIC, COMPARISONS
+from kempe.kernels.steps import steps_of
 
 FORWARD = {"allow_reverse": False}  # as kempe.system.families differentiates
 
@@ -130,8 +131,11 @@ def test_operation_of_one_argument_on_special_values(name: str) -> None:
     x = ca.SX.sym("x")
     kernel, function = compile_function(x, symbolic(x)), ca.Function("f", [x], [symbolic(x)])
     for a in SPECIAL:
-        value = kernel(np.array([a]))[0]
-        assert same_double(value, float(function(a))), a
+        value, expected = kernel(np.array([a]))[0], float(function(a))
+        if name in ("sin", "cos") and math.isfinite(expected):  # (its own: see test_trigonometry)
+            assert abs(value - expected) <= np.spacing(abs(expected)), a
+        else:
+            assert same_double(value, expected), a
         with np.errstate(all="ignore"):
             assert near(value, float(numeric(np.float64(a)))), a
 
@@ -272,7 +276,7 @@ def test_the_untaken_side_of_a_choice_leaves_no_trace(name: str) -> None:
 def test_an_unsupported_operation_is_named() -> None:
     x = ca.SX.sym("x")
     with pytest.raises(UnsupportedOperation, match="'erfinv'"):
-        emit(ca.Function("f", [x], [ca.erfinv(x)]))
+        emit(steps_of(ca.Function("f", [x], [ca.erfinv(x)])))
     with pytest.raises(UnsupportedOperation, match="'printme'"):
         compile_function(x, x.printme(0))
 

@@ -901,7 +901,8 @@ MISTAKES: list[tuple[str, list[str]]] = [
     (
         'm.driver("a", slider.x, lambda t: 0.39 + 0.05 * t)\nm.simulate(1.0, method="alpha")',
         [
-            "lock-up at t = 0.1999831558: driver 'a' asks for a motion that the joints 'B', 'A' and",
+            "lock-up at t = 0.1999",
+            "driver 'a' asks for a motion that the joints 'B', 'A' and",
             "beyond this position there is none, or the driver's speed would have",
         ],
     ),

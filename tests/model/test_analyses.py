@@ -27,7 +27,9 @@ flag = st.booleans()
 words = st.lists(word, max_size=3)
 
 COMMON = {"name": word, "parameters": numbers_by_name}
+COMPILE = st.sampled_from(["auto", "never", "always"])
 DRIVEN = {
+    "compile": COMPILE,
     "steps": count,
     "on_singular": st.sampled_from(["raise", "stop", "cross"]),
     "branch": st.one_of(st.integers(0, 9), st.lists(st.integers(0, 9), max_size=3)),
@@ -42,6 +44,7 @@ MOTION = {
     "start": word,
     "velocities": numbers_by_name,
     "audit": flag,
+    "compile": COMPILE,
     "options": st.dictionaries(word, st.one_of(flag, st.integers(-9, 9), number), max_size=2),
 }
 REPEATED = {
@@ -82,6 +85,7 @@ ENTRIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"times": times, "minimise": word},
         {
             **{key: MOTION[key] for key in ("steps", "tolerance", "step", "max_step", "start", "velocities")},
+            "compile": COMPILE,
             **dict.fromkeys(("subject_to", "by"), words),
             **dict.fromkeys(("method", "formulation"), word),
             **dict.fromkeys(("starts", "max_iterations", "workers"), count),
@@ -92,7 +96,7 @@ ENTRIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "gradient": st.sampled_from(["auto", "adjoint", "direct"]),
         },
     ),
-    "resume": ({"checkpoint": word.filter(lambda w: "/" not in w and w not in (".", ".."))}, {}),
+    "resume": ({"checkpoint": word.filter(lambda w: "/" not in w and w not in (".", ".."))}, {"compile": COMPILE}),
 }
 
 

@@ -186,7 +186,8 @@ def test_a_pendulum_with_pin_friction_stops_where_gravity_cannot_turn_it():
     result = m.simulate(20.0, tolerance=1e-10)
     last = [e for e in result.events if e.mode == "stick"][-1]
     assert abs(math.sin(last["bob.angle"])) <= mu * radius / length
-    assert result.array("bob.omega")[-1] == 0.0
+    # where it sticks each step leaves rounding of what was left before: 1e-16 of it, then 1e-32, ...
+    assert abs(result.array("bob.omega")[-1]) < 1e-30
     lost = 1.3 * G * length * (math.cos(last["bob.angle"]) - math.cos(1.0))
     assert result.array("energy.dissipated")[-1] == pytest.approx(lost, rel=1e-8)
     # just above and just below the angle at which it can hold

@@ -17,7 +17,7 @@ from scipy.interpolate import CubicSpline
 from kempe.elements.tables import Axis, Table
 from kempe.kernels import Kernel, compile_function, compiler
 from kempe.solvers.pack import pack, part, window
-from kempe.solvers.program import Kernels, Layout, Program, load, make_program, run, size_arguments
+from kempe.solvers.program import STATE, Kernels, Layout, Program, load, make_program, run, size_arguments, size_head
 
 NOTHING = np.zeros(0, dtype=np.int64)
 
@@ -133,20 +133,20 @@ def table_of(curve: CubicSpline, period: float = 0.0) -> Table:
 
 #: Numbers of a piece: where it begins, where the data begin and end, four coefficients.
 WIDTH = 7
+HEAD = size_head(1, 0)
 
 
 def layout_of(tables: list[Table], slots: list[int], factor: float) -> Layout:
-    """Slot k reads a table at factor * (k + 1) * q; x is [q, the numbers of a piece per slot]."""
+    """Slot k reads a table at factor * (k + 1) * q; x is [head, q, the numbers of a piece per slot]."""
     x = ca.SX.sym("x")
     arguments = compile_function(x, ca.vertcat(*[factor * (k + 1) * x for k in range(len(slots))]))
-    places = np.arange(len(slots))
-    unused = ("v_to", "a_to", "t_to", "c_to", "lam_from", "lam_to", "swift_from", "swift_v_to", "swift_a_to")
+    places, found_at = np.arange(len(slots)), np.arange(HEAD + 1)
+    found_at[HEAD] = STATE
     return Layout(
-        **dict.fromkeys(unused, NOTHING),
-        q_from=np.array([0]),
-        q_to=np.array([0]),
+        n=1,
+        m=0,
         slot_table=np.array(slots),
-        slot_at=1 + WIDTH * places,
+        slot_at=HEAD + 1 + WIDTH * places,
         slot_argument=places,
         first_axis=np.arange(len(tables) + 1),
         first_break=np.cumsum([0, *(len(t.axes[0].breaks) for t in tables)]).astype(np.int64),
@@ -156,7 +156,7 @@ def layout_of(tables: list[Table], slots: list[int], factor: float) -> Layout:
         coefficients=np.concatenate([t.coefficients.ravel() for t in tables]),
         levels=1,
         late=0,
-        arguments=make_program(Kernels(1), [arguments], np.array([0]), places, places, len(slots)),
+        arguments=make_program(Kernels(1), [arguments], np.array([HEAD]), places, places, len(slots), found_at),
         periods=np.array([t.axes[0].period for t in tables]),
     )
 
@@ -164,9 +164,9 @@ def layout_of(tables: list[Table], slots: list[int], factor: float) -> Layout:
 def pieces_at(layout: Layout, s: float) -> np.ndarray:
     """The pieces that are put into x for q = s, one row per slot."""
     slots = len(layout.slot_at)
-    x = np.zeros(1 + WIDTH * slots)
+    x = np.zeros(HEAD + 1 + WIDTH * slots)
     load(layout, np.array([s]), 0.0, x, np.zeros(size_arguments(layout)))
-    return x[1:].reshape(slots, WIDTH)
+    return x[HEAD + 1 :].reshape(slots, WIDTH)
 
 
 def value_of(piece: np.ndarray, s: float) -> float:

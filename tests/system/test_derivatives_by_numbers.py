@@ -373,7 +373,8 @@ def test_accelerations_and_multipliers_balance_forces_that_depend_on_them() -> N
     machine = begun(model, 0.5, method="alpha", velocities={"a.omega": 1.3})
     now, eq, wk = machine.course.now, machine.eq, machine.wk
     assert eq.loaded == 1 and mo.solve_state(eq, wk, now, 4) == 1
-    mo.residual_of(eq, wk, now)
+    mo.place_all(eq, wk, now)
+    mo.run_program(eq.residual, wk)
     assert np.abs(wk.out[: eq.n]).max() < 1e-11 * np.abs(now.al).max()
     gamma = compiled(model).gamma(wk.x.copy(), now.q, now.t, now.v)
     Phi_q = compiled(model).linear(wk.x.copy(), now.q, now.t)[1]

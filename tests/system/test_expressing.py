@@ -46,7 +46,8 @@ def instants(result: Result) -> np.ndarray:
         rows.append(x)
     fixed = np.repeat(replay.parameters[:, None], len(states.t), axis=1)
     rest = [states.q.T, states.v.T, states.a.T, states.multipliers.T, states.t[None], fixed]
-    return np.vstack([*rows, *rest]).T
+    head = np.zeros((system.layout.head, len(states.t)))  # (nothing is read there)
+    return np.vstack([head, *rows, *rest]).T
 
 
 def values(made: Gauge, X: np.ndarray) -> np.ndarray:

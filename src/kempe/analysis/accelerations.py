@@ -43,12 +43,17 @@ ROUGH = 1e-6
 
 
 def _missed(machine: Machine) -> float:
-    """By how much the accelerations miss Phi_q a = gamma, for what the terms of that are."""
+    """By how much the accelerations miss Phi_q a = gamma, for what the terms of that are.
+
+    Where forces cancel there is nothing but rounding in them: then what the reactions alone would make counts.
+    """
     eq, now, system, x = machine.eq, machine.course.now, machine.system, machine.wk.x.copy()
     J = system.linear(x, now.q, now.t)[1]
     gamma, a = system.gamma(x, now.q, now.t, now.v), now.al[: eq.n]
     missed = np.abs(J @ a - gamma)
-    terms = np.abs(J) @ np.abs(a) + np.abs(gamma)
+    mass, push = machine.start.mass, np.abs(J).T @ np.abs(now.al[eq.n :])
+    alone = np.divide(push, mass, out=np.zeros(eq.n), where=mass > 0.0)
+    terms = np.abs(J) @ (np.abs(a) + alone) + np.abs(gamma)
     return float((missed / eq.row_scale).max(initial=0.0) / max(float((terms / eq.row_scale).max(initial=0.0)), 1e-300))
 
 

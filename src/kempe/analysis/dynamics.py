@@ -34,6 +34,7 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     audit: bool = True,
     reactions: str | None = None,
+    compile: str | None = None,
     checkpoint: str | Path | None = None,
     progress: Progress = None,
     project: bool | None = None,
@@ -60,6 +61,11 @@ def simulate(
     "elastic" by the stiffnesses of joints (so unless said, where they are given) or of "minimum norm", which is one of
     many answers. See :func:`kempe.redundancy`.
 
+    ``compile`` says when the equations of this very mechanism are compiled into single functions, in which one step
+    takes a fraction of the time: "auto" uses what was compiled before, and compiles beside a run that takes longer than
+    some tenths of a second; "always" does so before the run, "never" not at all (the variable ``KEMPE_COMPILE`` says
+    what holds unless given). The digits are the same.
+
     Memory is bounded by the output grid, not by the number of steps. Ctrl-C returns what exists, with the status
     "interrupted". ``checkpoint`` names a file that is kept up to date (every half minute, and on Ctrl-C), from which
     :func:`kempe.resume` goes on.
@@ -81,6 +87,7 @@ def simulate(
             velocities=velocities,
             audit=audit,
             reactions=reactions,
+            compile=compile,
             options=given_options(
                 project=project,
                 omega=omega,

@@ -40,22 +40,23 @@ def inverse_dynamics(
     start: Pose | None = None,
     parameters: Mapping[str, float] | None = None,
     reactions: str | None = None,
+    compile: str | None = None,
     progress: Progress = None,
 ) -> Result:
     """Find what a driven motion takes: Phi_q^T lambda = Q - h - M a, solved for the multipliers at every time.
 
     ``times`` is a time grid or an end time, for which the kinematics of the driven mechanism is run (``steps``,
-    ``on_singular``, ``branch`` and ``start`` are those of :func:`kempe.kinematics`), or a Result whose motion is taken
-    as it is. The multipliers of drivers are (less) the efforts they exert, those of joints the reactions. With
-    redundant constraints some reactions are not unique: those are returned that the stiffnesses of joints tell, or else
-    the smallest (``reactions`` is as in :func:`kempe.simulate`), and the message says so; efforts of drivers that no
-    joint repeats are unique all the same.
+    ``on_singular``, ``branch``, ``start`` and ``compile`` are those of :func:`kempe.kinematics`), or a Result whose
+    motion is taken as it is. The multipliers of drivers are (less) the efforts they exert, those of joints the
+    reactions. With redundant constraints some reactions are not unique: those are returned that the stiffnesses of
+    joints tell, or else the smallest (``reactions`` is as in :func:`kempe.simulate`), and the message says so; efforts
+    of drivers that no joint repeats are unique all the same.
     ``progress`` is as in :func:`kempe.simulate`, and a function is told how many times are done and wanted.
 
     The result has the motion and, as series, "lambda.<row>" for every constraint row, "energy.kinetic",
     "energy.potential" (of gravity), "energy.elastic", and the powers "power.dissipated" and "power.supplied".
     """
-    asked = {"steps": steps, "on_singular": on_singular, "branch": branch, "start": start}
+    asked = {"steps": steps, "on_singular": on_singular, "branch": branch, "start": start, "compile": compile}
     options: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if isinstance(times, Result):
         if options:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,13 @@ from kempe.simulation.times import check_room, same_time, time_grid
 from kempe.solvers import continuation as co
 from kempe.solvers.sparse_lu import plan_lu
 from kempe.system.dependence import constraint_rank
+from kempe.system.fusion import compile_named
 
 #: A bifurcation is perfect when the constraints need to be shifted by no more than this to have it.
 PERFECT = 1e-11
 
 #: So many grid points are computed without looking up (for Ctrl-C and for progress).
-CHUNK = 20_000
+CHUNK = 10_000
 #: A stall is explained by a singular position this near (in mechanism sizes or radians).
 NEAR = 0.05
 
@@ -45,6 +47,7 @@ def kinematics(
     branch: BranchChoice | Sequence[BranchChoice] = 0,
     start: Pose | None = None,
     parameters: Mapping[str, float] | None = None,
+    compile: str | None = None,
     progress: Progress = None,
 ) -> Result:
     """Positions, velocities and accelerations on a time grid, on one branch.
@@ -59,17 +62,18 @@ def kinematics(
     event's ``branches``; a function of the event may choose; a list gives one choice per bifurcation, the last one
     repeated. A lock-up cannot be crossed: it raises, or stops with ``"stop"``.
 
+    ``compile`` ("auto", "never", "always") is as in :func:`kempe.simulate`.
     ``progress`` is as in :func:`kempe.simulate`, and a function is told how many points are done and wanted. Ctrl-C
     returns what exists, with the status "interrupted".
     """
     if not isinstance(on_singular, str) or on_singular not in ("raise", "stop", "cross"):
         raise ModelError(f"on_singular must be 'raise', 'stop' or 'cross', not {shown(on_singular)}")
-    grid = time_grid(times, steps)
+    grid, compiling = time_grid(times, steps), compile_named(compile)
     posed = Posed(model, parameters)
     check_room(len(grid), 6 * posed.system.n, f"{posed.system.n} coordinates")
     if start is not None:
         posed.drawn = pose_array(posed.system, start)
-    motion = _Motion(posed, grid, on_singular, branch)
+    motion = _Motion(posed, grid, on_singular, branch, compiling)
     with reporting(progress, f"'{model.name}': kinematics") as report:
         motion.progress = report or motion.progress
         return motion.run()
@@ -78,11 +82,12 @@ def kinematics(
 class _Motion:
     """One run: the state of the continuation, the recorded grid points and the events met."""
 
-    def __init__(self, posed: Posed, grid: np.ndarray, on_singular: str, branch: Any) -> None:
-        self.posed, self.grid, self.on_singular = posed, grid, on_singular
+    def __init__(self, posed: Posed, grid: np.ndarray, on_singular: str, branch: Any, compiling: str) -> None:
+        self.posed, self.grid, self.on_singular, self.compiling = posed, grid, on_singular, compiling
+        self.compiled = "nothing"
         self.choices = list(branch) if isinstance(branch, (list, tuple)) else [branch]
         n = posed.system.n
-        self.Q, self.V, self.A = (np.empty((len(grid), n)) for _ in range(3))
+        self.Q, self.V, self.A = np.empty((3, len(grid), n))  # (one piece of memory costs a third of the time of three)
         self.events: list[SingularPosition] = []
         self.progress: Report = lambda done, wanted: None
         self.stats = {"replans": 0, "events located": 0}
@@ -98,7 +103,6 @@ class _Motion:
         posed.x[posed.system.closed] = 1.0
         q = assembled(posed, t0)
         self.row_scale = posed.row_scale
-        self.before = co.new_state(posed.system.n)
         self.k = 0
         if not self._starts_regular(q, t0):
             no_contradiction(posed, q, t0)
@@ -108,7 +112,7 @@ class _Motion:
                 result = self._meet(event, None)
                 return self._go() if result is None else result
             self._resume(q, t0)
-        self._record(0, self.state.q, self.state.v, self.state.a)
+        self._record(0, *self.state.instant()[1:4])
         self.k = 1
         return self._go()
 
@@ -132,12 +136,11 @@ class _Motion:
             self._plan(q, t)
         except np.linalg.LinAlgError:
             return False
-        self.state = co.new_state(system.n)
-        self.state.q[:], self.state.s[co.T] = q, t
+        self.state = co.new_state(q, t)
         if not co.begin(self.path, self.work, self.state, 8):
             return False
         largest = np.abs(system.evaluate(system.position, self.posed.x, q, t)[system.m : -system.m]).max()
-        return abs(float(self.state.s[co.SIGMA])) > 1e-6 * largest
+        return abs(self.state.instant().sigma) > 1e-6 * largest
 
     def _choose_rows(self, q: np.ndarray, t: float) -> None:
         """Choose independent rows to solve for; redundant ones must then hold by themselves."""
@@ -171,22 +174,25 @@ class _Motion:
             entry_row=np.ascontiguousarray(place[rows], dtype=np.int64),
             entry_column=np.ascontiguousarray(columns, dtype=np.int64),
             scale=self.posed.scale,
+            per_scale=1.0 / self.posed.scale,
             row_scale=np.ascontiguousarray(self.row_scale),
         )
         self.work = co.new_work(self.path, self.posed.x)
         self.stats["replans"] += 1
+        if self.compiling != "never":
+            system.driven.put_in(self.path)
 
     # --- the loop ----------------------------------------------------------------------------------------------
 
     def _record(self, k: int, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
-        self.Q[k], self.V[k], self.A[k] = q, v, a
+        self.Q[k], self.V[k], self.A[k] = q + 0.0, v + 0.0, a + 0.0  # no negative zeros
 
     def _go(self) -> Result:
         """Follow the motion; hand over to ``_meet`` at singular positions."""
         try:
             return self._follow()
         except KeyboardInterrupt:
-            return self._result(False, "interrupted", f"interrupted at t = {float(self.state.s[co.T]):.10g}")
+            return self._result(False, "interrupted", f"interrupted at t = {self.state.instant().t:.10g}")
 
     def _follow(self) -> Result:
         fresh, idle, reached = False, 0, -np.inf
@@ -194,10 +200,7 @@ class _Motion:
             end = len(self.grid)
             if self.limit < self.usual_limit:
                 end = min(end, int(np.searchsorted(self.grid, self.careful_until)) + 1)
-            part = self.grid[: min(end, self.k + CHUNK)]
-            code, self.k = co.track(
-                self.path, self.work, self.state, self.before, part, self.k, self.limit, fresh, self.Q, self.V, self.A
-            )
+            code = self._track(min(end, self.k + CHUNK), fresh)
             fresh = False
             if code == co.REACHED and self.k < len(self.grid):
                 if self.k >= end:
@@ -213,71 +216,84 @@ class _Motion:
                 continue
             if code == co.INCONSISTENT:
                 return self._contradiction()
-            t = float(self.state.s[co.T])
+            t = self.state.instant().t
             idle = idle + 1 if t <= reached else 0
             reached = max(reached, t)
             if idle > 60:
-                self._stalled(self.state)
+                self._stalled()
             event = self._investigate(code)
             if event is not None:
-                result = self._meet(event, self.before if code != co.STALL else self.state)
+                result = self._meet(event, self.state.instant(1 if code != co.STALL else 0))
                 if result is not None:
                     return result
 
+    def _track(self, end: int, fresh: bool) -> int:
+        """Follow the motion up to a grid point, with an instant written out as one function when that is worth it."""
+        begun, first, driven = perf_counter(), self.k, self.posed.system.driven
+        if self.compiling == "always":
+            driven.make(self.path)
+        if self.path.instant:
+            self.compiled = "instants"
+        code, self.k = co.track(
+            self.path, self.work, self.state, self.grid[:end], first, self.limit, fresh, self.Q, self.V, self.A
+        )
+        if self.compiling == "auto" and self.k > first:
+            seconds = perf_counter() - begun
+            driven.spend(self.path, seconds, seconds * (len(self.grid) - self.k) / (self.k - first))
+        return int(code)
+
     def _replan(self) -> None:
         """New pivots, chosen where the old ones failed; the state itself stays where it was."""
-        pose, t = self.state.q.copy(), float(self.before.s[co.T])
-        co.copy_state(self.before, self.state)
-        self._plan(pose, t)
-        co.rates(self.path, self.work, self.state.q, t, self.state.v.copy(), self.state.a.copy())
-        self.state.s[co.DET] = co.determinant(self.path, self.work)
+        here = self.state.instant()
+        self._plan(self.posed.x[self.posed.system.layout.q].copy(), here.t)
+        co.rates(self.path, self.work, here.q, here.t, here.v, here.a)
+        self.state.s[self.state.now, co.DET] = co.determinant(self.path, self.work)
 
     def _investigate(self, code: int) -> SingularPosition | None:
         """Look for the singular position that a stall, a sign change or a dip of the singular value announces."""
-        state, before = self.state, self.before
+        state, here, before = self.state, self.state.instant(), self.state.instant(1)
         self.stats["events located"] += 1
-        t0, t1 = float(before.s[co.T]), float(state.s[co.T])
+        t0, t1 = before.t, here.t
         if self._better_rows(code):
             return None
         if code == co.STALL:
             for found in (
-                self._perfect(state.q, t1, np.inf),
-                locate(self.square, state.q, t1, np.inf, bifurcation=False),
+                self._perfect(here.q, t1, np.inf),
+                locate(self.square, here.q, t1, np.inf, bifurcation=False),
             ):
-                if found is None or found.t < t1 - 1e-9 * self._pace(state):
+                if found is None or found.t < t1 - 1e-9 * self._pace():
                     continue
-                if np.abs((found.q - state.q) / self.posed.scale).max() < NEAR:
-                    return self._classified(found, state)
-            return self._stalled(state)
+                if np.abs((found.q - here.q) / self.posed.scale).max() < NEAR:
+                    return self._classified(found, here)
+            return self._stalled()
         if code == co.DIP:
-            t0 = float(state.s[co.T_2])
-        share = abs(before.s[co.SIGMA]) / max(abs(before.s[co.SIGMA]) + abs(state.s[co.SIGMA]), 1e-300)
-        middle = t0 + share * (t1 - t0) if code == co.CROSS else float(state.s[co.T_1])
-        guess = before.q + (middle - before.s[co.T]) * before.v
+            t0 = state.instant(2).t
+        share = abs(before.sigma) / max(abs(before.sigma) + abs(here.sigma), 1e-300)
+        middle = t0 + share * (t1 - t0) if code == co.CROSS else before.t
+        guess = before.q + (middle - before.t) * before.v
         found = self._perfect(guess, middle, reach=2 * (t1 - t0))
         slack = 1e-9 * max(t1 - t0, 1e-300)
         if found is not None and t0 - slack <= found.t <= t1 + slack:
             return self._classified(found, before)
-        if code == co.CROSS and t1 - t0 > 1e-7 * self._pace(state):
+        if code == co.CROSS and t1 - t0 > 1e-7 * self._pace():
             # Perhaps a jump over a narrow gap between two branches: go back and look again with smaller steps.
-            co.copy_state(before, state)
+            state.go_back()
             self.limit, self.careful_until = min(self.limit, 0.1 * (t1 - t0)), t1
-            state.s[co.H] = min(float(state.s[co.H]), self.limit)
+            state.step = min(state.step, self.limit)
             return None
         if self.grid[min(self.k, len(self.grid) - 1)] == t1:
-            self._record(self.k, state.q, state.v, state.a)
+            self._record(self.k, here.q, here.v, here.a)
             self.k += 1
         return None
 
-    def _classified(self, found: Located, back: co.State) -> SingularPosition | None:
+    def _classified(self, found: Located, back: co.Instant) -> SingularPosition | None:
         """What a located position is; with redundant constraints, the chosen rows alone may be singular there."""
         event = classify(self.square, found.q, found.t)
         if event is not None and self.posed.system.m > self.posed.system.n:
             J = self.posed.linear(found.q, found.t)[1]
             if constraint_rank(J, self.posed.scale, self.row_scale)[0] == self.posed.system.n:
-                q, t = back.q.copy(), float(back.s[co.T])
                 self._choose_rows(found.q, found.t)
-                self._resume(q, t)
+                self._resume(back.q, back.t)
                 return None
         return event
 
@@ -285,20 +301,20 @@ class _Motion:
         """With redundant constraints: whether only the chosen rows are nearly singular; then others are chosen."""
         if self.posed.system.m == self.posed.system.n:
             return False
-        back = self.state if code == co.STALL else self.before
-        q, t = self.state.q.copy(), float(self.state.s[co.T])
-        J = self.posed.linear(q, t)[1] * self.posed.scale / self.row_scale[:, None]
+        here, back = self.state.instant(), self.state.instant(0 if code == co.STALL else 1)
+        J = self.posed.linear(here.q, here.t)[1] * self.posed.scale / self.row_scale[:, None]
         whole, chosen = (np.linalg.svd(part, compute_uv=False)[-1] for part in (J, J[self.active]))
         if whole < 10 * chosen:
             return False
-        q_back, t_back = back.q.copy(), float(back.s[co.T])
-        self._choose_rows(q, t)
-        self._resume(q_back, t_back)
+        self._choose_rows(here.q, here.t)
+        self._resume(back.q, back.t)
         return True
 
-    def _pace(self, state: co.State) -> float:
+    def _pace(self) -> float:
         """The time in which the mechanism moves by about its own size."""
-        return min(float(co.stride(self.path, state)) / co.STRIDE, float(self.grid[-1] - self.grid[0]) or 1.0)
+        return min(
+            float(self.state.s[self.state.now, co.LONGEST]) / co.STRIDE, float(self.grid[-1] - self.grid[0]) or 1.0
+        )
 
     def _perfect(self, q: np.ndarray, t: float, reach: float) -> Located | None:
         """A bifurcation nearby whose branches really meet."""
@@ -307,15 +323,14 @@ class _Motion:
 
     def _resume(self, q: np.ndarray, t: float) -> None:
         """Begin to follow the motion afresh from a solved position."""
-        self.state = co.new_state(self.posed.system.n)
-        self.state.q[:], self.state.s[co.T] = q, t
+        self.state = co.new_state(q, t)
         self._plan(q, t)
         if not co.begin(self.path, self.work, self.state, 8):
             raise ConvergenceError(f"the velocities at t = {t:.10g} could not be computed")
 
-    def _stalled(self, state: co.State) -> SingularPosition | None:
-        t = float(state.s[co.T])
-        Phi = self.posed.Phi(state.q, float(np.nextafter(t, np.inf)) + 1e-9 * self._pace(state))
+    def _stalled(self) -> SingularPosition | None:
+        t, q = self.state.instant()[:2]
+        Phi = self.posed.Phi(q, float(np.nextafter(t, np.inf)) + 1e-9 * self._pace())
         worst = self.posed.system.rows[int(np.argmax(np.abs(Phi) / self.row_scale))]
         raise ConvergenceError(
             f"the motion cannot be continued beyond t = {t:.10g} although no singular position was found there; "
@@ -324,9 +339,8 @@ class _Motion:
         )
 
     def _contradiction(self) -> Result:
-        state = self.state
-        t = float(state.s[co.T])
-        Phi = np.abs(self.posed.Phi(state.q, t)) / self.row_scale
+        t, q = self.state.instant()[:2]
+        Phi = np.abs(self.posed.Phi(q, t)) / self.row_scale
         names = [self.posed.system.rows[k].owner for k in np.argsort(-Phi)[:3]]
         raise ConvergenceError(
             f"redundant constraints contradict each other after t = {t:.10g}: {', '.join(dict.fromkeys(names))}",
@@ -335,11 +349,11 @@ class _Motion:
 
     # --- singular positions --------------------------------------------------------------------------------------
 
-    def _meet(self, event: SingularPosition, arrival: co.State | None) -> Result | None:
+    def _meet(self, event: SingularPosition, arrival: co.Instant | None) -> Result | None:
         """Record up to a singular position, then raise, stop (with a result) or cross (None), as the user asked."""
         self.k = min(self.k, int(np.searchsorted(self.grid, event.t - same_time(event.t))))
         if event.kind == "bifurcation" and arrival is not None:
-            v = arrival.v + (event.t - arrival.s[co.T]) * arrival.a
+            v = arrival.v + (event.t - arrival.t) * arrival.a
             event = arrival_first(event, v, self.posed.scale)
         self.events.append(event)
         if arrival is not None:
@@ -363,9 +377,9 @@ class _Motion:
         words = "" if near is not None else "; the last row has its pose, velocities do not exist there (nan)"
         return self._result(False, event.kind, event.message + words)
 
-    def _fill_before(self, event: SingularPosition, arrival: co.State) -> None:
+    def _fill_before(self, event: SingularPosition, arrival: co.Instant) -> None:
         """Grid points between the last step and the singular position."""
-        t0 = float(arrival.s[co.T])
+        t0 = arrival.t
         while self.k < len(self.grid) and self.grid[self.k] < event.t - same_time(event.t):
             t = float(self.grid[self.k])
             s = t - t0
@@ -389,11 +403,9 @@ class _Motion:
 
     def _solve(self, guess: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Position, velocity and acceleration at one time from a guess."""
-        q, v, a = guess.copy(), np.zeros_like(guess), np.zeros_like(guess)
-        self._plan(q, t)
-        if co.correct(self.path, self.work, q, t, True)[0] != 0 or not co.rates(self.path, self.work, q, t, v, a):
-            return None
-        return q, v, a
+        self._plan(guess, t)
+        state = co.new_state(guess, t)
+        return state.instant()[1:4] if co.solved(self.path, self.work, state) else None
 
     def _leave(self, event: SingularPosition) -> None:
         """Go on from a bifurcation on the chosen branch; near it, interpolate along the branch."""
@@ -450,8 +462,6 @@ class _Motion:
 
     def _result(self, success: bool, status: str, message: str) -> Result:
         system, k = self.posed.system, self.k
-        for history in (self.Q, self.V, self.A):
-            np.add(history[:k], 0.0, out=history[:k])  # no negative zeros
         return Result(
             t=self.grid[:k],
             q=self.Q[:k],
@@ -467,6 +477,7 @@ class _Motion:
                 "model": self.posed.model.name,
                 "analysis": "kinematics",
                 "method": "continuation with Newton's method; position error below 1e-12 mechanism sizes",
+                "compiled": self.compiled,
                 "on_singular": self.on_singular,
                 "branch": [c if isinstance(c, int) else "chosen by a function" for c in self.choices],
                 "parameters": dict(zip(self.posed.model.parameters, self.posed.parameters.tolist(), strict=True)),

@@ -34,6 +34,7 @@ def run_many(
     velocities: Mapping[str, float] | None = None,
     audit: bool = True,
     reactions: str | None = None,
+    compile: str | None = None,
     workers: int | None = None,
     progress: Progress = None,
     project: bool | None = None,
@@ -69,6 +70,7 @@ def run_many(
         velocities=velocities,
         audit=audit,
         reactions=reactions,
+        compile=compile,
         options=given_options(
             project=project,
             omega=omega,

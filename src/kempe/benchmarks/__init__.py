@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kempe.benchmarks import accuracy, clearance, dynamics, kinematics, nonsmooth, sensitivity, spatial
+from kempe.benchmarks import accuracy, clearance, dynamics, fusing, kinematics, nonsmooth, sensitivity, spatial
 from kempe.benchmarks.record import Record
 from kempe.errors import ModelError
 
@@ -16,9 +16,10 @@ BENCHES: dict[str, Callable[[], Iterator[Record]]] = {
     clearance.BENCH: clearance.records,
     sensitivity.BENCH: sensitivity.records,
     spatial.BENCH: spatial.records,
+    fusing.BENCH: fusing.records,
 }
 #: Tables for the documentation, of benchmarks that have their own; the others are listed record by record.
-TABLES: dict[str, Callable[[], str]] = {accuracy.BENCH: accuracy.markdown}
+TABLES: dict[str, Callable[[], str]] = {accuracy.BENCH: accuracy.markdown, fusing.BENCH: fusing.markdown}
 
 
 def bench(names: Iterable[str] = ()) -> list[Record]:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import kempe as kp
@@ -42,7 +43,8 @@ def prepared(model: kp.Mechanism | kp.SpatialMechanism, times: Any, **options: A
 
 
 def simulating(model: kp.Mechanism | kp.SpatialMechanism, times: Any, **options: Any) -> Contender:
-    """A contender that simulates, with its set-up left out; it has run once, so that its solver is compiled."""
+    """A contender that simulates, with its set-up left out; it has run once, so that all it uses is compiled."""
+    options = {"compile": "always", **options}
     prepared(model, times, **options).run()
     return lambda: prepared(model, times, **options).run
 
@@ -57,6 +59,32 @@ def compile_seconds(element: Any) -> float:
         family.variant("position")
         family.variant("acceleration")
         return time.perf_counter() - begin
+
+
+@dataclass(frozen=True)
+class WrittenOut:
+    """All functions that a run uses fused: how many, how long together, and the seconds it takes to make them."""
+
+    functions: int
+    steps: int
+    lines: int
+    size: int  # of the machine code, in bytes
+    seconds: float
+
+
+def written_out(model: kp.Mechanism | kp.SpatialMechanism, times: Any, **options: Any) -> WrittenOut:
+    """What is written out for a run, with nothing cached."""
+    from kempe.kernels import compiler, emitting
+    from kempe.simulation.starting import begun
+
+    machine = begun(model, times, compile="never", **options)
+    own, made, begin = machine.system.fusion, [], time.process_time()
+    for name in own.worth(machine.integrator.functions_fused):
+        steps = compiler.in_order(own.job(name).sheet())
+        ir = emitting.emit(steps)
+        made.append((len(steps), ir.count("\n"), len(compiler.machine_code(ir, changed=False))))
+    steps, lines, size = (sum(each) for each in zip(*made, strict=True))
+    return WrittenOut(len(made), steps, lines, size, time.process_time() - begin)
 
 
 @contextmanager

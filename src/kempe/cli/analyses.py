@@ -28,6 +28,9 @@ MaxStep = Annotated[float | None, typer.Option(help="The longest step allowed.")
 Velocities = Annotated[
     list[str] | None, typer.Option("--velocity", help='A rate at the start, as in "crank.omega=12".')
 ]
+Compile = Annotated[
+    str | None, typer.Option(help="Compile the equations into single functions: auto, never or always.")
+]
 Options = Annotated[list[str] | None, typer.Option("--option", help='An option of the method, as in "radius=0.8".')]
 Period = Annotated[float | None, typer.Option(help="The period of what drives the machine.")]
 Periods = Annotated[int | None, typer.Option(min=1, help="How many periods are computed.")]
@@ -55,13 +58,13 @@ def run(
 def simulate(
     file: File, end: End = None, steps: Steps = None, sets: Set = None, velocities: Velocities = None,
     method: Method = None, tolerance: Tolerance = None, step: Step = None, max_step: MaxStep = None,
-    options: Options = None,
+    compile: Compile = None, options: Options = None,
     checkpoint: Annotated[Path | None, typer.Option(help="A file to go on from with kempe resume.")] = None,
     out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
 ) -> None:  # fmt: skip
     """Simulate the motion under forces."""
     with explained():
-        changes = _motion(end, steps, method, tolerance, step, max_step, velocities, options)
+        changes = _motion(end, steps, method, tolerance, step, max_step, velocities, options, compile)
         changes["checkpoint"] = True if checkpoint else None
         _run_one(file, "simulate", changes, sets, out, as_json, quiet, allow, checkpoint)
 
@@ -69,10 +72,11 @@ def simulate(
 @app.command()
 def kinematics(
     file: File, end: End = None, steps: Steps = None, sets: Set = None, on_singular: OnSingular = None,
-    branch: Branches = None, out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
+    branch: Branches = None, compile: Compile = None, out: Out = None, as_json: Json = False, quiet: Quiet = False,
+    allow: Allow = None,
 ) -> None:  # fmt: skip
     """Follow the motion of a driven mechanism."""
-    changes = {**_times(end, steps), "on_singular": on_singular, "branch": branch or None}
+    changes = {**_times(end, steps), "on_singular": on_singular, "branch": branch or None, "compile": compile}
     with explained():
         _run_one(file, "kinematics", changes, sets, out, as_json, quiet, allow)
 
@@ -80,10 +84,11 @@ def kinematics(
 @app.command("inverse-dynamics")
 def inverse_dynamics(
     file: File, end: End = None, steps: Steps = None, sets: Set = None, on_singular: OnSingular = None,
-    branch: Branches = None, out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
+    branch: Branches = None, compile: Compile = None, out: Out = None, as_json: Json = False, quiet: Quiet = False,
+    allow: Allow = None,
 ) -> None:  # fmt: skip
     """Find the efforts of drivers, and the reactions, that a driven motion takes."""
-    changes = {**_times(end, steps), "on_singular": on_singular, "branch": branch or None}
+    changes = {**_times(end, steps), "on_singular": on_singular, "branch": branch or None, "compile": compile}
     with explained():
         _run_one(file, "inverse_dynamics", changes, sets, out, as_json, quiet, allow)
 
@@ -136,13 +141,13 @@ def sweep(
     combine: Annotated[bool, typer.Option("--combine", help="Every value with every other.")] = False,
     end: End = None, steps: Steps = None, sets: Set = None, velocities: Velocities = None,
     method: Method = None, tolerance: Tolerance = None, step: Step = None, max_step: MaxStep = None,
-    options: Options = None,
+    compile: Compile = None, options: Options = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many cores are used (default: all).")] = None,
     out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
 ) -> None:  # fmt: skip
     """Simulate a table of designs."""
     with explained():
-        changes = _motion(end, steps, method, tolerance, step, max_step, velocities, options)
+        changes = _motion(end, steps, method, tolerance, step, max_step, velocities, options, compile)
         changes["designs"] = {name: _values(text) for name, text in _pairs(vary, "--vary").items()} or None
         changes |= {"quantities": record or None, "combine": combine or None, "workers": workers}
         _run_one(file, "sweep", changes, sets, out, as_json, quiet, allow)
@@ -213,7 +218,7 @@ def optimise(
     accuracy: Annotated[float | None, typer.Option(help="How closely requirements and conditions are met.")] = None,
     end: End = None, steps: Steps = None, sets: Set = None, velocities: Velocities = None,
     formulation: Annotated[str | None, typer.Option(help="The method that computes motions.")] = None,
-    tolerance: Tolerance = None, step: Step = None, max_step: MaxStep = None,
+    tolerance: Tolerance = None, step: Step = None, max_step: MaxStep = None, compile: Compile = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many cores are used (default: all).")] = None,
     out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
 ) -> None:  # fmt: skip
@@ -222,7 +227,7 @@ def optimise(
         changes: dict[str, Any] = {"minimise": minimise, "subject_to": subject_to or None, "by": by or None}
         changes |= {"method": method, "starts": starts, "seed": seed, "max_iterations": max_iterations}
         changes |= {"accuracy": accuracy, "formulation": formulation, "workers": workers, **_times(end, steps)}
-        changes |= {"tolerance": tolerance, "step": step, "max_step": max_step}
+        changes |= {"tolerance": tolerance, "step": step, "max_step": max_step, "compile": compile}
         changes["velocities"] = _numbers(velocities, "--velocity")
         _run_one(file, "optimise", changes, sets, out, as_json, quiet, allow)
 
@@ -231,11 +236,12 @@ def optimise(
 def resume(
     file: File,
     checkpoint: Annotated[Path, typer.Argument(help="The checkpoint that a simulation left.")],
-    out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
+    compile: Compile = None, out: Out = None, as_json: Json = False, quiet: Quiet = False, allow: Allow = None,
 ) -> None:  # fmt: skip
     """Go on with a simulation from its checkpoint."""
     with explained():
-        _run_one(file, "resume", {"checkpoint": checkpoint.name}, None, out, as_json, quiet, allow, checkpoint)
+        changes = {"checkpoint": checkpoint.name, "compile": compile}
+        _run_one(file, "resume", changes, None, out, as_json, quiet, allow, checkpoint)
 
 
 def _run_one(
@@ -289,9 +295,11 @@ def _motion(
     max_step: float | None,
     velocities: list[str] | None,
     options: list[str] | None,
+    compile: str | None,
 ) -> dict[str, Any]:
     """What the options of a simulation say."""
     said = {**_times(end, steps), "method": method, "tolerance": tolerance, "step": step, "max_step": max_step}
+    said["compile"] = compile
     given = {name: _plain(text) for name, text in _pairs(options, "--option").items()}
     return {**said, "velocities": _numbers(velocities, "--velocity"), "options": given or None}
 

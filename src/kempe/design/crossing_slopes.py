@@ -150,8 +150,7 @@ def _inputs(g: Gauge, x: np.ndarray, state: mo.State, parameters: np.ndarray, t:
 def _alone(eq: mo.Equations, dx: np.ndarray, along: mo.State) -> np.ndarray:
     """A direction of x with that of a state put in."""
     found, layout = dx.copy(), eq.layout
-    found[layout.q_to], found[layout.v_to] = along.q[layout.q_from], along.v[layout.q_from]
-    found[layout.a_to] = along.al[layout.q_from]
+    found[layout.q], found[layout.v], found[layout.a] = along.q, along.v, along.al[: layout.n]
     return found
 
 

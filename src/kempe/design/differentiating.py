@@ -302,9 +302,8 @@ class Differentiated:
                 work.x[self.tape.z_at] = modes[row]
             mo.place_all(self.machine.eq, work, state)
             for call, k in enumerate(using):
-                at, count = int(d.x_at[call]), int(d.inputs[call])
-                kernel = self.system.kernels.held[int(d.push[call])]
-                if not np.isfinite(kernel(np.concatenate([work.x[at : at + count], along[at : at + count]]))).all():
+                at, kernel = self.system.inputs_at(k), self.system.kernels.held[int(d.push[call])]
+                if not np.isfinite(kernel(np.concatenate([work.x[at], along[at]]))).all():
                     element = self.system.elements[k]
                     return (
                         f"{element.kind} '{element.name}' has none at t = {state.t:.6g} (the root of zero, or a "

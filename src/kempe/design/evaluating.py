@@ -18,6 +18,7 @@ from kempe.elements import shown
 from kempe.errors import ConvergenceError, KempeError, ModelError
 from kempe.model import Model
 from kempe.results import Result
+from kempe.simulation.batches import MANY
 from kempe.simulation.methods import given_options
 from kempe.simulation.task import new_task
 from kempe.simulation.velocities import Velocities
@@ -43,6 +44,7 @@ _SETTINGS = (
     "start",
     "velocities",
     "radius",
+    "compile",
 )
 
 
@@ -79,8 +81,9 @@ class Evaluator:
         start: Any = None,
         velocities: Mapping[str, Any] | None = None,
         radius: float | None = None,
+        compile: str | None = None,
     ) -> None:
-        settings = (gradient, parameters, method, steps, tolerance, step, max_step, start, velocities, radius)
+        settings = (gradient, parameters, method, steps, tolerance, step, max_step, start, velocities, radius, compile)
         self._made = (model, times, functionals, by), dict(zip(_SETTINGS, settings, strict=True))
         if method not in METHODS:
             raise ModelError(f"gradients are known for the methods {', '.join(METHODS)}, not for {shown(method)}")
@@ -104,6 +107,7 @@ class Evaluator:
             velocities=self.velocities.at(self.base),
             audit=False,
             options=given_options(radius=radius),
+            compile=compile,
         )
         self._watch(task)
         self.run = Differentiated(self.system, task, self._watched, self.parameters, self.velocities)
@@ -157,6 +161,11 @@ class Evaluator:
                 if not first <= at <= last:
                     raise ModelError(f"{leaf.text}: the run goes from {first:g} to {last:g}")
                 self._fixed[k] = Place(float(at), "start" if at <= first else "end" if at >= last else "within")
+
+    def expect_many(self) -> None:
+        """Many designs are to come: what their motions share is compiled at once, unless it is not to be."""
+        machine = self.run.machine
+        machine.compiling.expect_many(machine.integrator.functions_fused)
 
     @property
     def result(self) -> Result | None:
@@ -282,6 +291,8 @@ class Evaluator:
         if table.shape[1:] != (len(self.parameters),):
             raise ModelError(f"a design has {len(self.parameters)} values ({', '.join(self.parameters)})")
         count = max(1, min(workers or os.cpu_count() or 1, len(table)))
+        if len(table) >= MANY:
+            self.expect_many()
         values = np.full((len(table), len(self.names)), np.nan)
         slopes = np.full((len(table), len(self.names), len(self.parameters)), np.nan)
         failures: dict[int, str] = {}

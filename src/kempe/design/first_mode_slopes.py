@@ -67,28 +67,28 @@ class FirstModeSlopes:
                 s.dq[d] = self._push(0, s.dx[d], s.dq[d], np.zeros(self.eq.n), s.dq[d])
                 s.dv[d] = self._push(1, s.dx[d], s.dq[d], s.dq[d], s.dv[d])
             dx = s.dx[d].copy()
-            dx[layout.q_to], dx[layout.v_to] = s.dq[d][layout.q_from], s.dv[d][layout.q_from]
+            dx[layout.q], dx[layout.v] = s.dq[d], s.dv[d]
             s.dx[d, self._kept] = along(self.directions["latches"], self._at_latches, dx)[self._from]
 
     def _push(self, level: int, dx: np.ndarray, dq: np.ndarray, at: np.ndarray, dy: np.ndarray) -> np.ndarray:
         """The direction of what is closed (positions or velocities): ``dq`` of the masses, ``at`` of the rows."""
         m, layout = self.eq.m, self.system.layout
         x = dx.copy()
-        x[layout.q_to] = dq[layout.q_from]
+        x[layout.q] = dq
         left = self._masses[level] @ dy - along(self.directions["inertia"], self._heavy[level], x)
-        x[layout.q_to] = at[layout.q_from]
+        x[layout.q] = at
         rows = along(self.directions["velocity"], self._closed, x)[level * m : (level + 1) * m]
         return self._systems[level].solve(np.concatenate([left, -rows]))[: self.eq.n]
 
     def pull(self, s: Slopes) -> None:
         """Weights of coordinates, rates and numbers at the start."""
-        n, layout = self.eq.n, self.system.layout
+        layout = self.system.layout
         for f in range(len(s.qbar)):
             weights, bar = np.zeros(self.directions["latches"].size), np.zeros(len(self.x))
             weights[self._from], s.xbar[f, self._kept] = s.xbar[f, self._kept], 0.0
             against(self.directions["latches"], self._at_latches, weights, bar)
-            s.qbar[f] += np.bincount(layout.q_from, bar[layout.q_to], minlength=n)
-            s.vbar[f] += np.bincount(layout.q_from, bar[layout.v_to], minlength=n)
+            s.qbar[f] += bar[layout.q]
+            s.vbar[f] += bar[layout.v]
             s.xbar[f] += self._numbers(bar)
             if self.closes:
                 s.vbar[f], masses, rows = self._pull(1, s.vbar[f], s.xbar[f])
@@ -103,13 +103,11 @@ class FirstModeSlopes:
         against(self.directions["inertia"], self._heavy[level], -w[:n], heavy)
         weights[level * m : (level + 1) * m] = -w[n:]
         against(self.directions["velocity"], self._closed, weights, rows)
-        places = [np.bincount(layout.q_from, bar[layout.q_to], minlength=n) for bar in (heavy, rows)]
+        places = [bar[layout.q].copy() for bar in (heavy, rows)]
         xbar += self._numbers(heavy) + self._numbers(rows)
         return self._masses[level].T @ w[:n], *places
 
     def _numbers(self, bar: np.ndarray) -> np.ndarray:
         """The weights of numbers and kept values alone."""
-        layout = self.system.layout
-        for places in (layout.q_to, layout.v_to, layout.a_to, layout.t_to, layout.lam_to):
-            bar[places] = 0.0
+        bar[: self.system.layout.head] = 0.0
         return bar

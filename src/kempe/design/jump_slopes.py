@@ -14,6 +14,7 @@ from kempe.errors import ConvergenceError
 from kempe.solvers import motion as mo
 from kempe.solvers.channels import STRONG
 from kempe.solvers.directions import Directions
+from kempe.solvers.program import TIME
 from kempe.solvers.slopes import Slopes
 from kempe.solvers.tape import SLID_BACKWARD, SLID_FORWARD, TAKE, THROWN, UNKNOWN, Tape
 from kempe.system import System
@@ -129,13 +130,12 @@ class JumpSlopes:
         heavy, first, last, rubbing = self._inputs
         for d in range(len(s.dq)):
             dx = s.dx[d].copy()
-            for places in (layout.v_to, layout.a_to, layout.lam_to):
-                dx[places] = 0.0
-            dx[layout.q_to], dx[layout.t_to] = s.dq[d][layout.q_from], s.dt[d]
+            dx[: layout.head] = 0.0
+            dx[layout.q], dx[TIME] = s.dq[d], s.dt[d]
             rhs = np.zeros(n + m)
             rhs[:n] = self.M @ s.dv[d] - self._along("inertia", heavy, dx)[:n]
             rate = self._along("velocity", last, dx)[m : 2 * m]
-            dx[layout.v_to] = s.dv[d][layout.q_from]
+            dx[layout.v] = s.dv[d]
             rate = rate + self.e * self._along("velocity", first, dx)[m : 2 * m]
             if len(self.went) and len(h.kick_switch):
                 known = self._along("jumps", first, dx)
@@ -165,7 +165,7 @@ class JumpSlopes:
                 weights = np.zeros(self.directions["touch"].size)
                 weights[place] = sign * w[n + row] / STRONG
                 self._against("touch", rubbing, weights, bar)
-            for places in (layout.v_to, layout.a_to, layout.lam_to):
+            for places in (layout.v, layout.a, layout.lam):
                 bar[places] = 0.0
             self._against("velocity", first, np.concatenate([np.zeros(m), -self.e * thrown]), bar)
             for name in ("jumps", "touch"):
@@ -179,11 +179,10 @@ class JumpSlopes:
                             weights[h.kick_at[k]] += w[h.kick_coordinate[k]]
                 if weights.any():
                     self._against(name, first, weights, bar)
-            s.qbar[f] += np.bincount(layout.q_from, bar[layout.q_to], minlength=n)
-            s.vbar[f] = vbar + np.bincount(layout.q_from, bar[layout.v_to], minlength=n)
-            s.tbar[f] += bar[layout.t_to].sum()
-            for places in (layout.q_to, layout.v_to, layout.a_to, layout.lam_to, layout.t_to):
-                bar[places] = 0.0
+            s.qbar[f] += bar[layout.q]
+            s.vbar[f] = vbar + bar[layout.v]
+            s.tbar[f] += bar[TIME]
+            bar[: layout.head] = 0.0
             s.xbar[f] += bar
 
     def _against(self, name: str, x: np.ndarray, weights: np.ndarray, bar: np.ndarray) -> None:

@@ -45,11 +45,9 @@ class Leaning:
     def lean(self, dq: Any = None, dv: Any = None, da: Any = None, dlam: Any = None) -> None:
         """Let coordinates, rates, accelerations or multipliers change, a row per direction."""
         to = self.system.layout
-        for given, places, source in ((dq, to.q_to, to.q_from), (dv, to.v_to, to.q_from), (da, to.a_to, to.q_from)):
+        for given, places in ((dq, to.q), (dv, to.v), (da, to.a), (dlam, to.lam)):
             if given is not None:
-                self.dx[:, places] = given[:, source]
-        if dlam is not None:
-            self.dx[:, to.lam_to] = dlam[:, to.lam_from]
+                self.dx[:, places] = given
 
     def keep(self) -> None:
         """Let the values that elements keep change as they would be kept in this state."""
@@ -83,8 +81,8 @@ class Leaning:
         for v in (u, np.zeros_like(u)):  # Phi' = Phi_q v + Phi_t
             other = copy.copy(self)
             other.x, other.dx = self.x.copy(), self.dx.copy()
-            other.x[self.system.layout.v_to] = v[self.system.layout.q_from]
-            other.dx[:, self.system.layout.v_to] = 0.0
+            other.x[self.system.layout.v] = v
+            other.dx[:, self.system.layout.v] = 0.0
             found.append(other.positions()[1])
         return found[0] - found[1]
 
@@ -98,7 +96,7 @@ class Leaning:
         for k, family in enumerate(system.families):
             if not family.moves:
                 continue
-            own, q, rows = slice(*system.x_at[k : k + 2]), system.q_of[k], system.rows_of[k]
+            own, q, rows = system.inputs_at(k), system.q_of[k], system.rows_of[k]
             w, kernel = np.concatenate([weights[q], weights[n + rows]]), _twice(family)
             for number in np.flatnonzero(self.dx[:, own].any(axis=1)):
                 for unit, side in _parts(moved[own]):

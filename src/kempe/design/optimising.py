@@ -75,6 +75,7 @@ def optimise(
     start: Pose | None = None,
     velocities: Mapping[str, float] | None = None,
     radius: float | None = None,
+    compile: str | None = None,
     progress: Progress = None,
 ) -> Optimum:
     """Find the design whose motion has the least value of a functional and meets the requirements.
@@ -88,8 +89,8 @@ def optimise(
     ``method``, ``starts``, ``max_iterations``, ``accuracy``, ``seed``, ``workers`` and ``progress`` are those of
     :func:`kempe.solve_design`, ``scales`` that of :class:`kempe.DesignProblem`, ``gradient`` that of
     :func:`kempe.sensitivity`. ``formulation`` is the ``method`` of :func:`kempe.simulate`, and ``times``, ``steps``,
-    ``tolerance``, ``step``, ``max_step``, ``start``, ``velocities`` and ``radius`` are as there; motions are computed
-    more accurately than usual, so that what a search compares is no rounding.
+    ``tolerance``, ``step``, ``max_step``, ``start``, ``velocities``, ``radius`` and ``compile`` are as there; motions
+    are computed more accurately than usual, so that what a search compares is no rounding.
     """
     objective = _functional(model, minimise)
     required = _requirements(model, subject_to)
@@ -110,7 +111,9 @@ def optimise(
         start=start,
         velocities=velocities,
         radius=radius,
+        compile=compile,
     )
+    evaluator.expect_many()
     problem = DesignProblem(
         evaluator,
         str(objective),

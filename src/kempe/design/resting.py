@@ -143,7 +143,7 @@ def _fulfilled(posed: Posed, saddle: Saddle, here: Leaning, q_p: np.ndarray, lam
     """Forces and constraints must both stay zero along every direction; ``unit`` is the largest stiffness."""
     moved = np.abs(q_p / posed.scale).max(axis=1, initial=0.0)
     open_, push = np.abs(here.positions()[0]) / posed.row_scale, np.abs(here.balance() * posed.scale)[:, saddle.free]
-    here.dx[:, here.system.layout.q_to] = here.dx[:, here.system.layout.lam_to] = 0.0  # numbers alone
+    here.dx[:, here.system.layout.q] = here.dx[:, here.system.layout.lam] = 0.0  # numbers alone
     gap, force = np.abs(here.positions()[0]) / posed.row_scale, np.abs(here.balance() * posed.scale)
     here.lean(dq=q_p, dlam=lam_p)
     carried = np.abs(lam_p * posed.row_scale).max(axis=1, initial=0.0)

@@ -34,6 +34,7 @@ def sensitivity(
     start: Pose | None = None,
     velocities: Mapping[str, Any] | None = None,
     radius: float | None = None,
+    compile: str | None = None,
 ) -> Sensitivity:
     """Functionals of a simulated motion, and their derivatives by design parameters.
 
@@ -59,6 +60,7 @@ def sensitivity(
         start=start,
         velocities=velocities,
         radius=radius,
+        compile=compile,
     )
     at = dict(zip(model.parameters, evaluator.base.tolist(), strict=True))
     design = {name: at[name] for name in evaluator.parameters}

@@ -50,9 +50,7 @@ def _choice(posed: Posed, here: Leaning, k: int | None = None, step: float = 0.0
     """How loads are shared a step along the k-th parameter, the coordinates going with it."""
     layout, parameters, q = posed.system.layout, posed.parameters, here.q
     if k is not None:
-        moved = np.zeros(posed.system.n)
-        moved[layout.q_from] = here.dx[k, layout.q_to]
-        parameters, q = parameters + step * here.chain.parameters[k], q + step * moved
+        parameters, q = parameters + step * here.chain.parameters[k], q + step * here.dx[k, layout.q]
     return sharing(posed.system, parameters, (q, here.t), (posed.size, posed.row_scale))
 
 

@@ -53,12 +53,12 @@ class StartSlopes:
 
     def _curvature(self) -> np.ndarray:
         """(Phi_q^T mu)_q, column by column."""
-        layout, n = self.system.layout, self.eq.n
+        n, first = self.eq.n, self.system.layout.q.start
         found, dx = np.zeros((n, n)), np.zeros(len(self.x))
         for k in range(n):
-            dx[layout.q_to[layout.q_from == k]] = 1.0
+            dx[first + k] = 1.0
             found[:, k] = along(self.inertia, self._at_pose, dx)
-            dx[layout.q_to[layout.q_from == k]] = 0.0
+            dx[first + k] = 0.0
         return found
 
     # --- the velocities --------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class StartSlopes:
         rhs = np.zeros((self._velocity_system.K.shape[0], count))
         for k in range(count):
             direction = dx[k].copy()
-            direction[layout.q_to] = dq[k][layout.q_from]
+            direction[layout.q] = dq[k]
             rhs[:n, k] = -along(self.inertia, self._at_velocity, direction)
             rhs[n : n + m, k] = -along(self.velocity, self._at_velocity, direction)[m:]
             rhs[n + m :, k] = (dgiven[k] + self._turned @ dq[k])[self.given]
@@ -132,7 +132,7 @@ class StartSlopes:
             against(self.inertia, self._at_velocity, -w[:n], bar)
             against(self.velocity, self._at_velocity, np.concatenate([np.zeros(m), -w[n : n + m]]), bar)
             gbar[f, self.given] = w[n + m :]
-            q = qbar[f] + np.bincount(layout.q_from, bar[layout.q_to], minlength=n) + self._turned.T @ gbar[f]
+            q = qbar[f] + bar[layout.q] + self._turned.T @ gbar[f]
             self._forget_state(bar)
             xbar[f] += bar
             rhs = np.zeros(n + m)
@@ -149,9 +149,7 @@ class StartSlopes:
         return dbar, gbar, sizebar
 
     def _forget_state(self, bar: np.ndarray) -> None:
-        layout = self.system.layout
-        for places in (layout.q_to, layout.v_to, layout.a_to, layout.t_to, layout.lam_to):
-            bar[places] = 0.0
+        bar[: self.system.layout.head] = 0.0
 
     def _stretch(self) -> np.ndarray:
         """-W_size (q - d): what a larger mechanism size changes of what is nearest."""

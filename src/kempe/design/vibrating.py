@@ -102,6 +102,6 @@ class Vibrations:
         nu = np.linalg.lstsq(pencil.J.T, -A.T @ psi, rcond=1e-12)[0][: system.m]
         to = system.layout
         moved = np.zeros(len(along.x), dtype=complex)
-        moved[to.q_to], moved[to.v_to], moved[to.a_to] = (w * phi[to.q_from] for w in (1.0, *rates))
-        moved[to.lam_to] = mu[to.lam_from]
+        moved[to.q], moved[to.v], moved[to.a] = (w * phi for w in (1.0, *rates))
+        moved[to.lam] = mu
         return along.steepness(moved, np.concatenate([psi, nu]))

@@ -1,12 +1,13 @@
 """LLVM IR to machine code, with a cache in memory and on disk.
 
 Machine code lives as long as a ``Kernel`` that refers to it: whoever keeps an address keeps the kernel. A kernel can
-be pickled; it travels as IR, and is compiled or read from the disk cache where it arrives.
+be pickled; it travels as steps, and is compiled or read from the disk cache where it arrives.
 
-The disk cache is keyed by the content of the IR, the LLVM version and the processor, so it never needs to be
-invalidated. A file is written under a temporary name and renamed, and carries a checksum: processes may share the
-directory, a killed one leaves no half file that is taken for a whole one, and a directory that cannot be written is
-simply not used. Set ``KEMPE_CACHE`` to place it (an empty value switches it off).
+The disk cache is keyed by the content of the IR (or of what a function is written out from, so that it is found
+without writing it), the LLVM version and the processor, so it never needs to be invalidated. A file is written under a
+temporary name and renamed, and carries a checksum: processes may share the directory, a killed one leaves no half file
+that is taken for a whole one, and a directory that cannot be written is simply not used. Set
+``KEMPE_CACHE`` to place it (an empty value switches it off).
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import os
 import tempfile
 import threading
 import weakref
-import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,10 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite.binding import ffi
 
-from kempe.kernels.emitting import Columns, emit
+from kempe.kernels.emitting import WHOLE, Columns, emit
+from kempe.kernels.scheduling import scheduled
+from kempe.kernels.sheet import Sheet
+from kempe.kernels.steps import Steps, places_read, steps_of, vectors_of
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +47,8 @@ class Code:
     """Machine code in memory; it goes when the last kernel that refers to it goes."""
 
     address: int
-    ir: bytes = field(repr=False)  # compressed, so that a kernel can be compiled again elsewhere
+    #: What it was made from, in few letters.
+    key: str
     engine: Any = field(repr=False)
 
 
@@ -54,6 +59,14 @@ class Kernel:
     code: Code
     n_in: int
     n_out: int
+    #: What is computed (with derivatives by columns, what they are made of), for joining it with others.
+    steps: Steps = field(repr=False, compare=False)
+    columns: Columns | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def reads(self) -> tuple[int, ...]:
+        """The inputs that it depends on."""
+        return places_read(self.steps)
 
     @property
     def address(self) -> int:
@@ -61,7 +74,7 @@ class Kernel:
         return self.code.address
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.code.ir, self.n_in, self.n_out)
+        return _made, (list(self.steps), self.n_in, self.n_out, self.columns)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Evaluate once from Python (for tests and one-off questions)."""
@@ -73,18 +86,20 @@ class Kernel:
         return y
 
 
-_PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+@cache
+def _prototype(vectors: int) -> Any:
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * vectors)
 
 
-def call_address(address: int, x: int, y: int) -> None:
-    """Call ``void f(double* x, double* y)`` at an address, on raw pointers."""
-    _PROTOTYPE(address)(x, y)
+def call_address(address: int, *vectors: int) -> None:
+    """Call ``void f(double* x, ..., double* y, ...)`` at an address, on raw pointers."""
+    _prototype(len(vectors))(address)(*vectors)
 
 
 #: From so many lines on LLVM only turns IR into machine code, and from so many on it does that in the simplest way.
 #: Long kernels are arithmetic written out once already: what passes do to them costs much and brings nothing. The
 #: simplest code of 54,000 instructions is made in 0.2 s instead of 3 s and runs 11 us instead of 10.
-UNCHANGED, SIMPLEST = 4_000, 20_000
+UNCHANGED, SIMPLEST = 4_000, 200_000
 
 
 def _target(opt: int = 2) -> Any:
@@ -151,12 +166,13 @@ def _write_cached(key: str, code: bytes) -> None:
             os.unlink(temporary)
 
 
-def _machine_code(ir: str) -> bytes:
+def machine_code(ir: str, changed: bool = True) -> bytes:
+    """Compile IR to an object file; a short one is ``changed`` to a better one before."""
     lines = ir.count("\n")
     module = llvm.parse_assembly(ir, llvm.create_context())  # a context of its own, which goes with it
     module.verify()
     machine = _target(0 if lines > SIMPLEST else 2)
-    if lines <= UNCHANGED:
+    if changed and lines <= UNCHANGED:
         passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
         manager = passes.getModulePassManager()
         manager.run(module, passes)
@@ -174,32 +190,75 @@ def _dispose(manager: Any) -> None:
 _loaded: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()
 
 
-def _load(ir: str) -> Code:
-    """The machine code of an IR text: from memory, from the disk cache, or compiled."""
-    key = hashlib.sha256(f"{_processor()}\n{ir}".encode()).hexdigest()
+def key_of(*content: str | bytes) -> str:
+    """What machine code for this processor is made from, in few letters."""
+    found = hashlib.sha256(_processor().encode())
+    for part in content:
+        found.update(b"\n" + (part.encode() if isinstance(part, str) else part))
+    return found.hexdigest()
+
+
+def code_for(key: str, ir: Callable[[], str], changed: bool = True) -> Code:
+    """The machine code for a key: from memory, from the disk cache, or compiled from the IR."""
+    known = known_code(key)
+    if known is None:
+        code = machine_code(ir(), changed)  # (without the lock: others load theirs meanwhile)
+        _write_cached(key, code)
+        known = _loaded_from(key, code)
+    return known
+
+
+def code_of(ir: str) -> Code:
+    """The machine code of an IR text that defines ``@kernel``."""
+    return code_for(key_of(ir), lambda: ir)
+
+
+def known_code(key: str) -> Code | None:
+    """The machine code for a key, where it is in memory or on disk."""
+    known = _loaded.get(key)
+    if known is None and (code := _read_cached(key)) is not None:
+        known = _loaded_from(key, code)
+    return known
+
+
+def _loaded_from(key: str, code: bytes) -> Code:
+    """Machine code put into memory, once."""
     with _LOCK:
         known = _loaded.get(key)
         if known is None:
-            code = _read_cached(key)
-            if code is None:
-                code = _machine_code(ir)
-                _write_cached(key, code)
             engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
             engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             engine.finalize_object()
-            known = Code(engine.get_function_address(_SYMBOL), zlib.compress(ir.encode(), 1), engine)
-            _loaded[key] = known
+            known = _loaded[key] = Code(engine.get_function_address(_SYMBOL), key, engine)
         return known
 
 
-def _unpickled(ir: bytes, n_in: int, n_out: int) -> Kernel:
-    return Kernel(_load(zlib.decompress(ir).decode()), n_in, n_out)
+def sheet_code(key: str, sheet: Callable[[], Sheet]) -> Code:
+    """The machine code of a sheet that is known by the key of what it is written from."""
+    return code_for(key, lambda: emit(in_order(sheet()), _SYMBOL), changed=False)
+
+
+def in_order(sheet: Sheet) -> Steps:
+    """The steps of a sheet as they are written: to keep the processor busy, or where that is too much to keep few."""
+    steps = sheet.ordered()
+    return scheduled(steps) if len(steps) <= WHOLE else steps
+
+
+def _made(steps: Steps, n_in: int, n_out: int, columns: Columns | None = None) -> Kernel:
+    return Kernel(code_of(emit(steps, _SYMBOL, columns)), n_in, n_out, steps, columns)
 
 
 def compile_function(x: ca.SX, y: ca.SX) -> Kernel:
     """Compile ``y(x)``, both column vectors; entries of ``y`` that are structurally zero must not occur."""
     function = _function([x], [ca.densify(y)])
-    return Kernel(_load(emit(function, _SYMBOL)), x.numel(), y.numel())
+    return _made(steps_of(function), x.numel(), y.numel())
+
+
+def compile_sheet(sheet: Sheet) -> Kernel:
+    """Compile what stands on a sheet, a function of several vectors; its sizes are those of the first and the last."""
+    steps = in_order(sheet)
+    read, written = (vectors_of(steps, op) for op in (ca.OP_INPUT, ca.OP_OUTPUT))
+    return _made(steps, read.get(0, 0), written.get(max(written, default=0), 0))
 
 
 def compile_columns(x: ca.SX, y: ca.SX, direction: ca.SX, derivative: ca.SX, columns: Columns) -> Kernel:
@@ -208,7 +267,7 @@ def compile_columns(x: ca.SX, y: ca.SX, direction: ca.SX, derivative: ca.SX, col
     ``derivative`` is an expression of x, linear in the ``direction``: the Jacobian's product with it.
     """
     function = _function([x, direction], [ca.densify(y), ca.densify(derivative)])
-    return Kernel(_load(emit(function, _SYMBOL, columns)), x.numel(), y.numel() + len(columns.rows))
+    return _made(steps_of(function), x.numel(), y.numel() + len(columns.rows), columns)
 
 
 def _function(inputs: list[ca.SX], outputs: list[ca.SX]) -> ca.Function:

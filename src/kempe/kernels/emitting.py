@@ -1,61 +1,45 @@
-"""A CasADi function written out as LLVM IR.
+"""Steps written out as LLVM IR: the one back end there is.
 
-The function must have one dense input vector ``x`` and one dense output vector ``y``; the IR defines
-``void NAME(double* x, double* y)``. CasADi's work vector is turned into single-assignment registers on the fly.
+The IR defines ``void NAME(double* x, double* y, ...)`` with all vectors in order. No vector may overlap another.
 
 A compiler takes more than its share of time over a long function, so one of more than ``WHOLE`` instructions is cut
 into several that are called in turn; what one piece needs of another goes through scratch memory.
 
 A full Jacobian of a long function would be far longer than the function. With ``Columns`` its columns are directional
-derivatives instead: the function has the direction as its second input and the derivative along it as its second
-output. What does not depend on the direction is computed once, the rest in a loop over the directions, ``LANES`` of
-them at a time.
+derivatives instead: the steps are those of a function with the direction as its second input and the derivative along
+it as its second output. What does not depend on the direction is computed once, the rest in a loop over the directions,
+``LANES`` of them at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from kempe.kernels.llvm_ir import DECLARATIONS, DOUBLE, LANES, WIDE, Emitter, literal
+from kempe.kernels.steps import Steps, vectors_of
 
-#: A function of more instructions than this is cut, into pieces of so many. (Pieces this short run as fast when LLVM
-#: only translates them, and longer ones do not: what they keep on the stack no longer fits the nearest cache.)
-WHOLE, PIECE = 2000, 100
-
-
-class _Step(NamedTuple):
-    """One instruction of a CasADi function, its arguments given by the steps that made them."""
-
-    op: int
-    args: tuple[int, ...]
-    place: tuple[int, ...]  # of an input or output: which one, and where in it
-    constant: float
-    wide: bool  # whether it depends on the direction
+#: A function of more steps than this is cut, into pieces of so many. (Pieces this short run as fast when LLVM only
+#: translates them, and longer ones do not: what they keep on the stack no longer fits the nearest cache.)
+WHOLE, PIECE = 2000, 300
 
 
-def _steps(function: ca.Function) -> list[_Step]:
-    """The instructions of a function; what depends on its second input, or is of its second output, is wide."""
-    made: list[int] = [-1] * function.sz_w()  # the step that wrote each place of CasADi's work vector
-    steps: list[_Step] = []
-    for k in range(function.n_instructions()):
-        op, into, out = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
-        if op == ca.OP_OUTPUT:
-            steps.append(_Step(op, (made[into[0]],), tuple(out), 0.0, out[0] == 1))
-            continue
-        if op == ca.OP_INPUT:
-            steps.append(_Step(op, (), tuple(into), 0.0, into[0] == 1))
-        elif op == ca.OP_CONST:
-            steps.append(_Step(op, (), (), function.instruction_constant(k), False))
+#: The vectors of a function with directions: x, a direction, y, the derivative along it.
+_X, _DIRECTION, _Y, _ALONG = range(4)
+
+
+def _depends(steps: Steps) -> list[bool]:
+    """Per step whether it depends on the direction, or belongs to the derivative."""
+    wide: list[bool] = []
+    for step in steps:
+        if step.op in (ca.OP_INPUT, ca.OP_OUTPUT):
+            wide.append(step.place[0] in (_DIRECTION, _ALONG))
         else:
-            args = tuple(made[i] for i in into)
-            steps.append(_Step(op, args, (), 0.0, any(steps[a].wide for a in args)))
-        made[out[0]] = k
-    return steps
+            wide.append(any(wide[a] for a in step.args))
+    return wide
 
 
 @dataclass(frozen=True)
@@ -94,10 +78,11 @@ class Columns:
 class _Pieces:
     """The steps of a function as a sequence of IR functions of bounded length."""
 
-    def __init__(self, steps: list[_Step], shift: Callable[[int], int]) -> None:
-        self.steps, self._shift = steps, shift
-        once = [k for k, s in enumerate(steps) if not s.wide and s.op not in (ca.OP_INPUT, ca.OP_CONST)]
-        again = [k for k, s in enumerate(steps) if s.wide and s.op not in (ca.OP_INPUT, ca.OP_CONST)]
+    def __init__(self, steps: Steps, wide: Sequence[bool], names: Sequence[str], shift: Callable[[int], int]) -> None:
+        self.steps, self.wide, self._names, self._shift = steps, wide, names, shift
+        once = [k for k, s in enumerate(steps) if not wide[k] and s.op not in (ca.OP_INPUT, ca.OP_CONST)]
+        once.sort(key=lambda k: not self._turns(k))  # sines of inputs first, to be computed side by side
+        again = [k for k, s in enumerate(steps) if wide[k] and s.op not in (ca.OP_INPUT, ca.OP_CONST)]
         self.once, self.again = _cut(once), _cut(again)
         self._home = {k: piece for piece, numbers in enumerate([*self.once, *self.again]) for k in numbers}
         #: Per step that other pieces need: the last of them. What the loop needs from outside is needed to its end.
@@ -105,7 +90,7 @@ class _Pieces:
         for piece, numbers in enumerate([*self.once, *self.again]):
             for a in {a for k in numbers for a in steps[k].args} & self._home.keys():
                 if self._home[a] != piece:
-                    self._last[a] = piece if piece < len(self.once) or steps[a].wide else len(self._home)
+                    self._last[a] = piece if piece < len(self.once) or wide[a] else len(self._home)
         self._places: dict[tuple[str, int], int] = {}
         self._ending: dict[int, list[tuple[tuple[str, int], str]]] = {}  # per piece: what nobody needs after it
         self._free: dict[str, list[int]] = {DOUBLE: [], WIDE: []}
@@ -120,19 +105,25 @@ class _Pieces:
                 self._free[kind].append(self._places.pop(key))
         return found
 
+    def _turns(self, k: int) -> bool:
+        """Whether a step is the sine or cosine of an input."""
+        step = self.steps[k]
+        return step.op in (ca.OP_SIN, ca.OP_COS) and self.steps[step.args[0]].op == ca.OP_INPUT and not self.wide[k]
+
     def _body(self, numbers: Sequence[int]) -> str:
         out, known = Emitter(), dict[int, str]()
+        out.turn(list(dict.fromkeys(self._value(self.steps[k].args[0], out, known) for k in numbers if self._turns(k))))
         for k in numbers:
-            step = self.steps[k]
-            kind = WIDE if step.wide else DOUBLE
+            step, wide = self.steps[k], self.wide[k]
+            kind = WIDE if wide else DOUBLE
             args = [self._value(a, out, known) for a in step.args]
-            if step.wide:  # a condition stays one truth for all lanes
+            if wide:  # a condition stays one truth for all lanes
                 first = 1 if step.op == ca.OP_IF_ELSE_ZERO else 0
                 pairs = list(zip(args, step.args, strict=True))
-                args = args[:first] + [a if self.steps[n].wide else out.spread(a) for a, n in pairs[first:]]
+                args = args[:first] + [a if self.wide[n] else out.spread(a) for a, n in pairs[first:]]
             if step.op == ca.OP_OUTPUT:
-                place = step.place[1]
-                out.store(kind, args[0], *(("%r", place) if step.wide else ("%y", self._shift(place))))
+                vector, place = step.place
+                out.store(kind, args[0], self._names[vector], place if wide else self._shift(place))
                 continue
             known[k] = out.operation(step.op, args, kind)
             if k in self._last:
@@ -145,9 +136,9 @@ class _Pieces:
         if step.op == ca.OP_CONST:
             return literal(step.constant)
         if k not in known:
-            kind, scratch = (WIDE, "%v") if step.wide else (DOUBLE, "%w")
+            kind, scratch = (WIDE, "%v") if self.wide[k] else (DOUBLE, "%w")
             if step.op == ca.OP_INPUT:
-                known[k] = out.load(kind, "%s" if step.wide else "%x", step.place[1])
+                known[k] = out.load(kind, self._names[step.place[0]], step.place[1])
             else:
                 known[k] = out.load(kind, scratch, self._places["value", k])
                 if ("guard", k) in self._places:
@@ -176,32 +167,42 @@ def _cut(numbers: list[int]) -> list[list[int]]:
     return [numbers[k : k + size] for k in range(0, len(numbers), size)]
 
 
-_SIGNATURE = "ptr noalias nocapture readonly %x, ptr noalias nocapture writeonly %y"
-_PIECE_SIGNATURE = (
-    "ptr noalias nocapture readonly %x, ptr noalias nocapture writeonly %y, ptr noalias nocapture %w, "
-    "ptr noalias nocapture %v, ptr noalias nocapture readonly %s, ptr noalias nocapture writeonly %r"
-)
+_PLAIN_SIGNATURE = "ptr noalias nocapture readonly %x, ptr noalias nocapture writeonly %y"
+_SCRATCH = "ptr noalias nocapture %w, ptr noalias nocapture %v"
 
 
-def emit(function: ca.Function, name: str = "kernel", columns: Columns | None = None) -> str:
-    """The LLVM IR of an SX function with one dense input vector and one dense output vector.
+def _signature(names: Sequence[str], steps: Steps) -> str:
+    """The parameters of a function: its vectors, with what is done to them."""
+    read, written = vectors_of(steps, ca.OP_INPUT), vectors_of(steps, ca.OP_OUTPUT)
+    only = [
+        "" if k in read and k in written else " writeonly" if k in written else " readonly" for k in range(len(names))
+    ]
+    return ", ".join(f"ptr noalias nocapture{word} {name}" for word, name in zip(only, names, strict=True))
 
-    With ``columns`` the function has the direction as a second input, the derivative along it as a second output.
-    """
+
+def emit(steps: Steps, name: str = "kernel", columns: Columns | None = None) -> str:
+    """The LLVM IR of steps; with ``columns`` they are those of a function with directions."""
     added, at = (0, 0) if columns is None else (len(columns.rows), columns.at)
-    pieces = _Pieces(_steps(function), lambda place: place if place < at else place + added)
+    wide = [False] * len(steps) if columns is None else _depends(steps)
+    count = 1 + max((s.place[0] for s in steps if s.op in (ca.OP_INPUT, ca.OP_OUTPUT)), default=1)
+    names = [f"%x{k}" for k in range(count)] if columns is None else ["%x", "%s", "%y", "%r"]
+    signature = _signature(names, steps)
+    pieces = _Pieces(steps, wide, names, lambda place: place if place < at else place + added)
     bodies = pieces.bodies()
     if columns is None and len(bodies) <= 1:
         body = "\n".join(bodies)
-        return f"{DECLARATIONS}\ndefine void @{name}({_SIGNATURE}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
+        return f"{DECLARATIONS}\ndefine void @{name}({signature}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
     text = [DECLARATIONS]
     for k, body in enumerate(bodies):
         text.append(
-            f"define internal void @{name}.{k}({_PIECE_SIGNATURE}) nounwind noinline {{\nentry:\n{body}\n  ret void\n}}"
+            f"define internal void @{name}.{k}({signature}, {_SCRATCH}) nounwind noinline "
+            f"{{\nentry:\n{body}\n  ret void\n}}"
         )
-    if columns is not None:
-        text += _tables(columns)
-    text.append(_main(name, pieces, columns, 0 if columns is None else function.numel_out(1)))
+    if columns is None:
+        text.append(_main(name, pieces, signature, names))
+    else:
+        rows = vectors_of(steps, ca.OP_OUTPUT).get(_ALONG, 0)
+        text += [*_tables(columns), _main(name, pieces, _PLAIN_SIGNATURE, names, columns, rows)]
     return "\n".join(text) + "\n"
 
 
@@ -216,18 +217,20 @@ def _tables(columns: Columns) -> list[str]:
     return text
 
 
-def _main(name: str, pieces: _Pieces, columns: Columns | None, rows: int) -> str:
+def _main(
+    name: str, pieces: _Pieces, signature: str, names: Sequence[str], columns: Columns | None = None, rows: int = 0
+) -> str:
     """The function that calls the pieces, and those of the loop once for each round of directions.
 
     All ``rows`` of the derivative along a direction are written, those without non-zeros as well.
     """
 
     def calls(first: int, count: int, directions: str) -> list[str]:
-        given = f"ptr %x, ptr %y, ptr %w, ptr %v, ptr {directions}, ptr %r"
-        return [f"  call void @{name}.{k}({given})" for k in range(first, first + count)]
+        given = ", ".join(f"ptr {directions if k == '%s' else k}" for k in names)
+        return [f"  call void @{name}.{k}({given}, ptr %w, ptr %v)" for k in range(first, first + count)]
 
     lines = [
-        f"define void @{name}({_SIGNATURE}) nounwind {{",
+        f"define void @{name}({signature}) nounwind {{",
         "entry:",
         f"  %w = alloca double, i64 {max(pieces.sizes[DOUBLE], 1)}, align 64",
         f"  %v = alloca {WIDE}, i64 {max(pieces.sizes[WIDE], 1)}, align 64",

@@ -1,17 +1,28 @@
-"""Factorisation and solution of a small sparse system as straight machine code, without loops and indices.
+"""Factorisation and solution of a sparse system as straight machine code, without loops and indices.
 
 For a few dozen unknowns the bookkeeping of a sparse factorisation takes longer than its arithmetic; written out it
-runs three to five times faster. The pattern is that of a plan of ``solvers.quasi_definite``.
+runs three to five times faster. Each operation is that of the loops in ``solvers.quasi_definite``, in the same order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from kempe.kernels.compiler import Kernel, compile_function
+from kempe.kernels.sheet import Sheet
+
+
+class Pattern(NamedTuple):
+    """The pattern of the factors, row by row, of a permuted matrix; and where its entries come from."""
+
+    start: list[int]
+    column: list[int]
+    diagonal: list[int]
+    order: list[int]
+    entries: list[tuple[int, int, int]]  # row and column of the permuted matrix, place among the values
 
 
 def count_operations(start: np.ndarray, diagonal: np.ndarray, column: np.ndarray) -> int:
@@ -21,53 +32,103 @@ def count_operations(start: np.ndarray, diagonal: np.ndarray, column: np.ndarray
     return int(sum(upper[row].sum() + len(row) for row in lower))
 
 
-def factor_kernel(
-    start: np.ndarray,
-    column: np.ndarray,
-    diagonal: np.ndarray,
-    entries: Sequence[tuple[int, int, int]],
-    order: np.ndarray,
-) -> Kernel:
-    """Machine code for [values, shift] -> factors, their diagonal as reciprocals.
+def factored(sheet: Sheet, pattern: Pattern, values: Sequence[int], shift: Sequence[int]) -> list[int]:
+    """The factors of a matrix, their diagonal as reciprocals; ``shift`` is in the original order."""
+    rows: list[dict[int, int]] = [{i: shift[k]} for i, k in enumerate(pattern.order)]
+    return eliminated(sheet, pattern, rows, values)[0]
 
-    ``entries`` are (row, column, place in the values) of the permuted matrix; ``shift`` is in the original order.
-    """
-    n = len(diagonal)
-    size = 1 + max((place for _, _, place in entries), default=-1)
-    values, shift = ca.SX.sym("a", size), ca.SX.sym("s", n)
-    rows: list[dict[int, ca.SX]] = [dict.fromkeys(column[start[i] : start[i + 1]].tolist(), ca.SX(0)) for i in range(n)]
+
+def eliminated(
+    sheet: Sheet, pattern: Pattern, rows: list[dict[int, int]], values: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """The factors of a matrix whose entries are added to what ``rows`` hold, and its pivots."""
+    start, column, diagonal, _, entries = pattern
+    n, zero = len(diagonal), sheet.constant(0.0)
     for i, j, place in entries:
-        rows[i][j] = rows[i][j] + values[place]
-    reciprocal: list[ca.SX] = []
+        rows[i][j] = sheet.add(rows[i][j], values[place]) if j in rows[i] else values[place]
+    one, pivots = sheet.constant(1.0), list[int]()
     for i in range(n):
         row = rows[i]
-        row[i] = row[i] + shift[int(order[i])]
-        for j in column[start[i] : diagonal[i]].tolist():
-            multiplier = row[j] * reciprocal[j]
-            row[j] = multiplier
-            for k in column[diagonal[j] + 1 : start[j + 1]].tolist():
-                row[k] = row[k] - multiplier * rows[j][k]
-        reciprocal.append(1 / row[i])
-        row[i] = reciprocal[i]
-    factors = [rows[i][j] for i in range(n) for j in column[start[i] : start[i + 1]].tolist()]
-    return compile_function(ca.vertcat(values, shift), ca.vertcat(*factors))
+        for j in column[start[i] : diagonal[i]]:
+            if j not in row:
+                continue
+            multiplier = row[j] = sheet.multiply(row[j], rows[j][j])
+            for k in column[diagonal[j] + 1 : start[j + 1]]:
+                if k in rows[j]:
+                    row[k] = sheet.reduce(row.get(k, zero), multiplier, rows[j][k])
+        pivots.append(row[i])
+        row[i] = sheet.apply(ca.OP_DIV, one, row[i])
+        for value in row.values():
+            sheet.want(value)
+    return [rows[i].get(j, zero) for i in range(n) for j in column[start[i] : start[i + 1]]], pivots
 
 
-def solve_kernel(start: np.ndarray, column: np.ndarray, diagonal: np.ndarray, order: np.ndarray) -> Kernel:
-    """Machine code for [factors, right-hand side] -> solution, both in the original order."""
-    n = len(diagonal)
-    lu, b = ca.SX.sym("lu", len(column)), ca.SX.sym("b", n)
-    y: list[ca.SX] = []
+def solved(
+    sheet: Sheet, pattern: Pattern, lu: Sequence[int], b: Sequence[int], into: Sequence[int] | None = None
+) -> list[int]:
+    """The solution for a right-hand side, both in the original order; ``into`` is that of columns where they differ."""
+    start, column, diagonal, order, _ = pattern
+    n, zero = len(diagonal), sheet.constant(0.0)
+
+    def reduced(total: int, places: range) -> int:
+        for k in places:
+            if lu[k] != zero and work[column[k]] != zero:
+                total = sheet.reduce(total, lu[k], work[column[k]])
+        return total
+
+    work = [-1] * n
     for i in range(n):
-        total = b[int(order[i])]
-        for k in range(start[i], diagonal[i]):
-            total = total - lu[int(k)] * y[column[k]]
-        y.append(total)
-    x: list[ca.SX] = [ca.SX(0)] * n
+        work[i] = sheet.want(reduced(b[order[i]], range(start[i], diagonal[i])))
     for i in range(n - 1, -1, -1):
-        total = y[i]
-        for k in range(diagonal[i] + 1, start[i + 1]):
-            total = total - lu[int(k)] * x[column[k]]
-        x[i] = total * lu[int(diagonal[i])]
-    back = np.argsort(order)
-    return compile_function(ca.vertcat(lu, b), ca.vertcat(*[x[int(back[k])] for k in range(n)]))
+        total = reduced(work[i], range(diagonal[i] + 1, start[i + 1]))
+        work[i] = sheet.want(total if total == zero else sheet.multiply(total, lu[diagonal[i]]))
+    return _placed(work, order if into is None else into)
+
+
+def _placed(values: Sequence[int], order: Sequence[int]) -> list[int]:
+    found = [-1] * len(values)
+    for value, k in zip(values, order, strict=True):
+        found[k] = value
+    return found
+
+
+def solved_transposed(
+    sheet: Sheet, pattern: Pattern, lu: Sequence[int], b: Sequence[int], into: Sequence[int]
+) -> list[int]:
+    """The solution with the transposed matrix, whose columns are in the order ``into``."""
+    start, column, diagonal, order, _ = pattern
+    n, zero = len(diagonal), sheet.constant(0.0)
+    work = [b[k] for k in into]
+
+    def reduce(places: range, by: int) -> None:
+        for k in places:
+            if lu[k] != zero:
+                work[column[k]] = sheet.reduce(work[column[k]], lu[k], by)
+
+    for i in range(n):
+        work[i] = sheet.multiply(work[i], lu[diagonal[i]])
+        reduce(range(diagonal[i] + 1, start[i + 1]), work[i])
+    for i in range(n - 1, -1, -1):
+        reduce(range(start[i], diagonal[i]), work[i])
+    return _placed(work, order)
+
+
+def factor_sheet(pattern: Pattern) -> Sheet:
+    """Of values and shift: the factors."""
+    sheet = Sheet()
+    size = 1 + max((place for _, _, place in pattern.entries), default=-1)
+    values = [sheet.read(0, k) for k in range(size)]
+    shift = [sheet.read(1, k) for k in range(len(pattern.order))]
+    for k, value in enumerate(factored(sheet, pattern, values, shift)):
+        sheet.write(2, k, value)
+    return sheet
+
+
+def solve_sheet(pattern: Pattern) -> Sheet:
+    """Of factors and a right-hand side: the solution."""
+    sheet = Sheet()
+    lu = [sheet.read(0, k) for k in range(len(pattern.column))]
+    b = [sheet.read(1, k) for k in range(len(pattern.order))]
+    for k, value in enumerate(solved(sheet, pattern, lu, b)):
+        sheet.write(2, k, value)
+    return sheet

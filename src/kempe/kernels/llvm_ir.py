@@ -15,9 +15,18 @@ import struct
 from collections.abc import Callable
 
 import casadi as ca
+import llvmlite.binding as llvm
 
-#: How many directional derivatives are computed side by side.
+from kempe.kernels.steps import LARGER, LESS_PRODUCT, PLAIN
+from kempe.kernels.trigonometry import FAR, Arithmetic, sine_and_cosine
+
+#: How many directional derivatives, or sines, are computed side by side; and fewer of the latter.
 LANES = 8
+_WIDTHS = (1, 2, 4, 8)
+
+
+#: Whether the processor rounds a product and a sum once, in one instruction.
+FUSES = "x86" not in llvm.get_process_triple() or llvm.get_host_cpu_features().get("fma", False)
 
 
 class UnsupportedOperation(Exception):
@@ -52,8 +61,6 @@ ARITHMETIC: dict[int, Callable[..., str]] = {
     ca.OP_FABS: _call("llvm.fabs.f64"),
     ca.OP_FLOOR: _call("llvm.floor.f64"),
     ca.OP_CEIL: _call("llvm.ceil.f64"),
-    ca.OP_SIN: _call("llvm.sin.f64"),
-    ca.OP_COS: _call("llvm.cos.f64"),
     ca.OP_COPYSIGN: _call("llvm.copysign.f64"),
     ca.OP_EXP: _call("exp"),
     ca.OP_LOG: _call("log"),
@@ -85,7 +92,22 @@ _LINEAR = {ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_TWICE}
 COMPARISONS: dict[int, str] = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une"}
 
 _NAMES = {getattr(ca, n): n[3:].lower() for n in dir(ca) if n.startswith("OP_")}
+
+
+def _declared(lanes: int) -> list[str]:
+    """What is called on several numbers side by side."""
+    kind = f"<{lanes} x double>"
+    return [
+        f"declare {kind} @llvm.fma.v{lanes}f64({kind}, {kind}, {kind})",
+        f"declare {kind} @llvm.fabs.v{lanes}f64({kind})",
+        f"declare {kind} @llvm.copysign.v{lanes}f64({kind}, {kind})",
+        f"declare i1 @llvm.vector.reduce.and.v{lanes}i1(<{lanes} x i1>)",
+    ]
+
+
 _LIBM_UNARY = [
+    "sin",
+    "cos",
     "exp",
     "log",
     "tan",
@@ -103,12 +125,13 @@ _LIBM_UNARY = [
     "expm1",
 ]
 _LIBM_BINARY = ["pow", "atan2", "fmod", "remainder", "hypot", "fmin", "fmax"]
-_INTRINSICS_UNARY = ["sqrt", "fabs", "floor", "ceil", "sin", "cos"]
+_INTRINSICS_UNARY = ["sqrt", "fabs", "floor", "ceil"]
 DECLARATIONS = "\n".join(
     [f"declare double @{n}(double) nounwind readnone" for n in _LIBM_UNARY]
     + [f"declare double @{n}(double, double) nounwind readnone" for n in _LIBM_BINARY]
     + [f"declare double @llvm.{n}.f64(double)" for n in _INTRINSICS_UNARY]
-    + ["declare double @llvm.copysign.f64(double, double)"]
+    + ["declare double @llvm.copysign.f64(double, double)", "declare double @llvm.fma.f64(double, double, double)"]
+    + [line for n in _WIDTHS[1:] for line in _declared(n)]
 )
 
 
@@ -128,7 +151,9 @@ class Emitter:
         self.truths: dict[str, str] = {}  # double register holding 0 or 1 -> its i1 register
         self.guards: dict[str, str] = {}  # register -> the i1 register without which it is zero
         self._spread: dict[str, str] = {}  # double register -> the same in all lanes
+        self._turned: dict[str, tuple[str, str]] = {}  # double register -> its sine and cosine
         self._count = 0
+        self._block = "entry"  # the label of the lines being written
 
     def register(self, right_hand_side: str) -> str:
         """A new register with a value."""
@@ -181,10 +206,20 @@ class Emitter:
         """The result of a CasADi operation."""
         if op == ca.OP_ASSIGN or op == ca.OP_LIFT:
             return args[0]
+        if op == PLAIN:  # (adding this zero changes no number, not even a zero)
+            return self.register(f"fadd double {args[0]}, {literal(-0.0)}")
         if op == ca.OP_IF_ELSE_ZERO:
             return self.guarded(self.truth_of(args[0]), args[1], kind)
         if kind != DOUBLE and op not in _LINEAR:
             raise UnsupportedOperation(f"the operation '{_NAMES.get(op, op)}' is not linear")
+        if op == LESS_PRODUCT:
+            return self._less_product(*args)
+        if op == LARGER:
+            # (numbers that are not negative are in the order of their digits, and what is no number comes last)
+            digits = [self.register(f"bitcast double {a} to i64") for a in args]
+            return self.select(self.register(f"icmp sgt i64 {digits[1]}, {digits[0]}"), args[1], args[0])
+        if op in (ca.OP_SIN, ca.OP_COS):
+            return self._sine_and_cosine(args[0])[op == ca.OP_COS]
         if op in COMPARISONS:
             return self.from_truth(self.register(f"fcmp {COMPARISONS[op]} double {args[0]}, {args[1]}"))
         if op == ca.OP_NOT:
@@ -201,6 +236,52 @@ class Emitter:
         if op in ARITHMETIC:
             return self._arithmetic(op, args, kind)
         raise UnsupportedOperation(f"the operation '{_NAMES.get(op, op)}' has no machine code")
+
+    def _less_product(self, a: str, b: str, c: str) -> str:
+        """C - a b, rounded once where the processor can."""
+        if FUSES:
+            negative = self.register(f"fneg double {a}")
+            return self.register(f"call double @llvm.fma.f64(double {negative}, double {b}, double {c})")
+        return self.register(f"fsub double {c}, {self.register(f'fmul double {a}, {b}')}")
+
+    def turn(self, angles: list[str]) -> None:
+        """Compute the sines and cosines of several numbers side by side."""
+        for first in range(0, len(angles), LANES):
+            some = angles[first : first + LANES]
+            lanes = next(n for n in _WIDTHS if n >= len(some))
+            if lanes == 1:
+                continue
+            kind, packed = f"<{lanes} x double>", "poison"
+            for k in range(lanes):
+                packed = self.register(f"insertelement {kind} {packed}, double {some[min(k, len(some) - 1)]}, i32 {k}")
+            both = self._near_or_far(Arithmetic(self.register, lanes, literal), packed)
+            for k, angle in enumerate(some):
+                sine, cosine = (self.register(f"extractelement {kind} {each}, i32 {k}") for each in both)
+                self._turned[angle] = (sine, cosine)
+
+    def _sine_and_cosine(self, a: str, lanes: int = 1) -> tuple[str, str]:
+        """Both, however many ask for one of them."""
+        if a not in self._turned:
+            self._turned[a] = self._near_or_far(Arithmetic(self.register, lanes, literal), a)
+        return self._turned[a]
+
+    def _near_or_far(self, do: Arithmetic, x: str) -> tuple[str, str]:
+        """Sine and cosine; of numbers too large to be reduced here as the C library has them."""
+        near = sine_and_cosine(do, x)
+        small = do.compared("olt", do.unary("fabs", x), do.number(FAR))
+        done, far, before = f"done{self._count}", f"far{self._count}", self._block
+        self.lines.append(f"  br i1 {do.all_of(small)}, label %{done}, label %{far}")
+        self.lines.append(f"{far}:")
+        distant = [
+            do.chosen(small, each, do.one_by_one(name, x)) for name, each in zip(("sin", "cos"), near, strict=True)
+        ]
+        self.lines += [f"  br label %{done}", f"{done}:"]
+        self._block = done
+        sine, cosine = (
+            self.register(f"phi {do.kind} [{each}, %{before}], [{other}, %{far}]")
+            for each, other in zip(near, distant, strict=True)
+        )
+        return sine, cosine
 
     def _arithmetic(self, op: int, args: list[str], kind: str) -> str:
         result = self.register(ARITHMETIC[op](*args) if kind == DOUBLE else ARITHMETIC[op](*args, kind=kind))

@@ -54,6 +54,10 @@ _POSITIVE: dict[str, Any] = {"type": "integer", "minimum": 1}
 Count = Annotated[int, BeforeValidator(_whole), WithJsonSchema(_POSITIVE)]
 
 
+#: When the equations of a model are compiled into single functions; None stands for what the environment says.
+Compile = Literal["auto", "never", "always"] | None
+
+
 class Entry(Strict):
     """What every analysis has: what it is called in files and messages, and parameters that are others for it."""
 
@@ -70,6 +74,7 @@ class KinematicsSpec(Entry):
     on_singular: Literal["raise", "stop", "cross"] = "raise"
     branch: int | list[int] = 0
     start: str | None = None
+    compile: Compile = None
 
 
 class InverseDynamicsSpec(KinematicsSpec):
@@ -92,6 +97,7 @@ class MotionSpec(Entry):
     velocities: dict[str, float] = Field(default_factory=dict)
     audit: bool = True
     reactions: Literal["elastic", "minimum norm"] | None = None
+    compile: Compile = None
     options: dict[str, bool | int | float | dict[str, float]] = Field(default_factory=dict)
 
 
@@ -218,6 +224,7 @@ class OptimiseSpec(Entry):
     max_step: float | None = None
     start: str | None = None
     velocities: dict[str, float] = Field(default_factory=dict)
+    compile: Compile = None
 
 
 def _file_name(value: Any) -> Any:
@@ -231,6 +238,7 @@ class ResumeSpec(Strict):
 
     name: str = "resume"
     checkpoint: Annotated[str, BeforeValidator(_file_name), WithJsonSchema({"type": "string"})]
+    compile: Compile = None
 
 
 #: Analysis -> the model of its arguments.

@@ -58,7 +58,7 @@ def _called(
     progress: Progress,
 ) -> Any:
     if kind == "resume":
-        return resume(model, checkpoint or given["checkpoint"], progress=progress)
+        return resume(model, checkpoint or given["checkpoint"], compile=given["compile"], progress=progress)
     for key in ("start", "about"):
         if given.get(key) is not None:
             found = earlier.get(given[key])

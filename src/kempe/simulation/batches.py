@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: So many designs are handed to a thread at a time.
 BLOCK = 8
+#: From so many designs on, compiling what they share begins at once.
+MANY = 16
 
 
 @dataclass(frozen=True, repr=False)
@@ -272,6 +274,8 @@ def simulate_designs(
     batch = Batch(model, task, columns, quantities, everything)
     _check_names(batch, first)
     size = len(batch.vectors)
+    if size >= MANY:
+        first.compiling.expect_many(first.integrator.functions_fused)
     threads = max(1, min(workers or os.cpu_count() or 1, -(-size // BLOCK)))
     own, machines, stop = local(), iter([first]), False
 

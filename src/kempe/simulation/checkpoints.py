@@ -128,12 +128,13 @@ def resume(
     path: str | Path,
     *,
     checkpoint: bool = True,
+    compile: str | None = None,
     progress: Progress = None,
 ) -> Result:
     """Go on with a simulation from its checkpoint file; the result covers the whole time, from the very start.
 
     ``model`` must be the same as the one the checkpoint was written for. With ``checkpoint`` the file is kept up to
-    date while the run goes on. ``progress`` is as in :func:`kempe.simulate`.
+    date while the run goes on. ``compile`` and ``progress`` are as in :func:`kempe.simulate`.
     """
     about, data = read_checkpoint(path)
     system = compiled(model)
@@ -142,7 +143,7 @@ def resume(
         what = f"the checkpoint '{path}' was written for another model ('{about['model']}')"
         raise ModelError(what + (": its coordinates are the same, its equations or numbers are not" if same else ""))
     with reporting(progress, f"'{model.name}': resume", float(data["grid"][0])) as report:
-        machine = Machine(system, new_task(data["grid"], **about["arguments"]))
+        machine = Machine(system, new_task(data["grid"], **about["arguments"], compile=compile))
         machine.begin(np.array(about["parameters"], dtype=float))
         machine.integrator.catch_up(machine, about["integrator"], _named(data, "memory"))
         machine.redundant, machine.first_modes = about["redundant"], about["first_modes"]

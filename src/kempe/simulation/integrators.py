@@ -33,10 +33,16 @@ def connect_switching(course: co.Course) -> None:
         course.touch_at = address_of(selection.touch_down)
 
 
+#: What is run at every step, whatever the integrator.
+EVERY_STEP = ("guards", "arguments", "energy", "followed")
+
+
 class Integrator:
     """What a machine asks of an integrator."""
 
     needs: tuple[str, ...] = ()
+    #: What it runs most, in the order of what it gains by being fused (``system.fusion``).
+    fuses: ClassVar[tuple[str, ...]] = ()
     #: Whether its accelerations are less accurate than its motion.
     rough: ClassVar[bool] = False
     #: Whether it integrates the work of forces itself.
@@ -78,6 +84,11 @@ class Integrator:
         self.connect(course, self.memory)
 
     @property
+    def functions_fused(self) -> tuple[str, ...]:
+        """What is worth fusing for it as it runs now, with what every integrator runs."""
+        return (*self.fuses, *EVERY_STEP)
+
+    @property
     def leaves_constraints(self) -> bool:
         """Whether its states violate constraints, or their rates, by more than the tolerance explains."""
         return not self.leaves_factors
@@ -110,6 +121,7 @@ class RungeKutta(Integrator):
 
     adds_up_work = leaves_factors = True
     taped = tape.STEP
+    fuses: ClassVar[tuple[str, ...]] = ("accelerating", "evaluating", "refining", "projecting")
     functions = (rk.begin, rk.step, rk.close, rk.inside)
     form: ClassVar[tuple] = (lagrangian.start, lagrangian.rates, lagrangian.finish)
 
@@ -162,6 +174,7 @@ class Canonical(RungeKutta):
     """Canonical momenta."""
 
     needs = ("canonical",)
+    fuses = ("canonical", "evaluating", "refining", "projecting")
     adds_up_work = False
     taped = tape.OTHER
     form = (canonical.start, canonical.rates, canonical.finish)
@@ -181,6 +194,7 @@ class Independent(RungeKutta):
 
     leaves_factors = False
     taped = tape.OTHER
+    fuses = ("explicit", "factoring", "solving", "value")
     form = (independent.start, independent.rates, independent.finish)
 
     def basis(self, machine: Machine) -> rk.Basis:
@@ -215,11 +229,12 @@ class Newmark(Integrator):
     needs = IMPLICIT
     rough = True
     taped = tape.NEWMARK
+    fuses = ("iterating", "stepping", "evaluating", "refining")
     functions = (nm.begin, nm.step, nm.close, hermite_within)
     TRAPEZOIDAL: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.25, 0.5)
 
     def new_memory(self, machine: Machine) -> nm.Memory:
-        memory = nm.new_memory(machine.eq.n, machine.eq.m)
+        memory = nm.new_memory(machine.eq, machine.wk)
         constants = nm.constants(self.task.options["radius"]) if self.name == "alpha" else self.TRAPEZOIDAL
         memory.alpha_m, memory.alpha_f, memory.beta, memory.gamma = constants
         if self.name == "ali3p":
@@ -233,6 +248,7 @@ class Bdf(Integrator):
     """Backward differentiation."""
 
     needs = IMPLICIT
+    fuses = ("residual", "velocity", "tangent", "factoring", "solving", "refining")
     functions = (bd.begin, bd.step, bd.close, bd.inside)
 
     def new_memory(self, machine: Machine) -> bd.Memory:
@@ -247,6 +263,7 @@ class Radau(Integrator):
 
     needs = IMPLICIT
     taped = tape.RADAU
+    fuses = ("residual", "velocity", "tangent", "factoring", "solving", "refining")
     functions = (radau.begin, radau.step, radau.close, radau.inside)
 
     def new_memory(self, machine: Machine) -> radau.Memory:
@@ -259,6 +276,10 @@ class Auto(RungeKutta):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self.stiff: Radau | None = None
+
+    @property
+    def functions_fused(self) -> tuple[str, ...]:
+        return super().functions_fused if self.stiff is None else self.stiff.functions_fused
 
     @property
     def name(self) -> str:
@@ -280,7 +301,7 @@ class Auto(RungeKutta):
             self._become_radau(machine)
 
     def _become_radau(self, machine: Machine) -> None:
-        machine.eq = with_programs(machine.eq, machine.system, Radau.needs)
+        machine.eq = machine.compiling.of(with_programs(machine.eq, machine.system, Radau.needs))
         machine.wk = mo.new_work(machine.eq, machine.wk.x)
         machine.course = machine.course.changed(beside=mo.beside(machine.wk))
         machine.course.stiff = -1.0

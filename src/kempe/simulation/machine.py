@@ -18,6 +18,7 @@ from kempe.calling import suggestion
 from kempe.elements import Part
 from kempe.errors import ConvergenceError, ModelError
 from kempe.simulation.assembling import Pose, assembled, pose_array, pose_of, whole_turns
+from kempe.simulation.compiling import Compiling
 from kempe.simulation.equations import equations
 from kempe.simulation.explaining import explain
 from kempe.simulation.integrators import INTEGRATORS, Integrator, connect_switching
@@ -103,7 +104,9 @@ class Machine:
             raise ModelError(f"method '{task.method.name}' cannot carry forces that depend on a joint's load: {felt}")
         self.integrator: Integrator = INTEGRATORS[task.method.solver](task)
         self.sketch = new_sketch(system)
-        self.eq = equations(system, self.integrator.needs, self.sketch.scale, self.sketch.row_scale)
+        self.compiling = Compiling(system, task.compile)
+        eq = equations(system, self.integrator.needs, self.sketch.scale, self.sketch.row_scale)
+        self.eq = self.compiling.of(eq)
         self.wk = mo.new_work(self.eq, system.template)
         self.course = co.new_course(self.eq, self.wk, task.grid, EVENTS, system.has_loops, self._tape())
         self.start = st.new_start(self.eq)
@@ -137,6 +140,7 @@ class Machine:
 
         ``inputs`` are the numbers and the sketch at these values, where they are known and checked already.
         """
+        self.compiling.begin(self.integrator.functions_fused)
         self.stand(parameters, inputs)
         self._settings()
         self.integrator.prepare(self)
@@ -159,6 +163,7 @@ class Machine:
         self._clear()
         x, drawn = checked_inputs(self.system, parameters) if inputs is None else inputs
         draw(self.system, self.sketch, x, drawn)
+        self.eq.units[:] = 1.0 / np.concatenate([self.eq.scale, self.eq.row_scale])
         self.wk.x[:] = x
         if self.task.start is not None:
             drawn = pose_array(self.system, self.task.start)
@@ -461,10 +466,12 @@ class Machine:
 
     def always_redundant(self) -> tuple[list[str], list[str]]:
         """The rows that depend on others: those that still do, and those that did so only at the start."""
-        still = self._blamed(self._idle(len(self.redundant))) if self.redundant else []
+        if not self.redundant:
+            return [], []
+        still = self._blamed(self._idle(len(self.redundant)))
         if len(still) >= len(self.redundant):  # (here may be the singular position)
             still = self.redundant
-        labels = [row.label for row in self.system.rows]
+        labels = self.system.row_labels
         return [labels[k] for k in still], [labels[k] for k in self.redundant if k not in still]
 
     def _check_branch(self) -> None:

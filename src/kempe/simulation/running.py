@@ -132,10 +132,13 @@ def go(
         begun = monotonic()
         code = machine.advance(chunk)
         course = machine.course
+        now, looks = monotonic(), looks + 1
         record.collect(machine)
         if code not in (co.PAUSE, co.EVENTS_FULL):
+            machine.compiling.ran_on(now - begun)
             return code
-        now, looks = monotonic(), looks + 1
+        expected = (now - begun) * (course.end - course.now.t) / max(course.now.t - at, 1e-300)
+        machine.compiling.ran(now - begun, machine.integrator.functions_fused, course.steps, expected)
         if _crawls(machine, course.now.t - at, course.steps - steps):
             return co.CRAWLS
         at, steps = course.now.t, course.steps
@@ -221,9 +224,10 @@ def result(
     course, n, system, task = machine.course, machine.eq.n, machine.system, machine.task
     out = course.outputs
     K = out.written
-    labels = [row.label for row in system.rows]
+    labels = system.row_labels
     series = energies(machine)
-    series.update({f"lambda.{label}": out.al[:K, n + k].copy() for k, label in enumerate(labels)})
+    multipliers = out.al[:K, n:].T.copy()
+    series.update({f"lambda.{label}": multipliers[k] for k, label in enumerate(labels)})
     stats: dict[str, Any] = {
         name: int(getattr(course, name)) for name in ("steps", "rejected", "evaluations", "factorisations")
     }
@@ -265,6 +269,7 @@ def result(
             "model": system.model.name,
             "method": task.method.name,
             "tolerance": task.tolerance,
+            **machine.compiling.told(machine.integrator.functions_fused),
             **({"step": task.step} if task.step else {}),
             "parameters": dict(zip(system.model.parameters, machine.parameters.tolist(), strict=True)),
             **versions(),

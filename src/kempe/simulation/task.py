@@ -13,6 +13,7 @@ from kempe.errors import ModelError
 from kempe.simulation.assembling import Pose
 from kempe.simulation.methods import Method, method_named
 from kempe.simulation.times import time_grid
+from kempe.system.fusion import compile_named
 from kempe.system.sharing import reactions_named
 
 
@@ -27,6 +28,8 @@ class Task:
     step: float
     max_step: float
     audit: bool
+    #: When programs are fused: "auto", "never" or "always".
+    compile: str = "auto"
     start: Pose | None = None
     velocities: dict[str, float] = field(default_factory=dict)
     #: How joints share a load that rigid-body mechanics leaves open: "elastic", "minimum norm", or as there is.
@@ -60,6 +63,7 @@ def new_task(
     audit: bool = True,
     reactions: str | None = None,
     options: Mapping[str, Any] | None = None,
+    compile: str | None = None,
 ) -> Task:
     """A task from what a user gave; raises ModelError where it makes no sense."""
     if start is not None and not isinstance(start, Pose):
@@ -82,6 +86,7 @@ def new_task(
         step=0.0 if step is None else step_within(step, "step", grid),
         max_step=float(grid[-1] - grid[0]) if max_step is None else step_within(max_step, "max_step", grid),
         audit=audit,
+        compile=compile_named(compile),
         reactions=reactions_named(reactions),
         start=start,
         velocities={name: plain_number(value, f"velocity '{name}'") for name, value in wanted.items()},

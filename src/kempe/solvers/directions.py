@@ -20,8 +20,8 @@ class Directions(Frame):
     kernels: Kernels
     push: Ints  # per call: the numbers of both kernels
     pull: Ints
-    x_at: Ints  # where its inputs begin in x, and how many there are
-    inputs: Ints
+    start: Ints  # its inputs are found in x at found_at[start[k]:start[k + 1]]
+    found_at: Ints
     first: Ints  # its outputs are target[first[k]:first[k + 1]]
     target: Ints
     size: Count  # how many outputs there are
@@ -30,19 +30,17 @@ class Directions(Frame):
 
 
 def directions(kernels: Kernels, calls: list[tuple], size: int) -> Directions:
-    """From calls, each (kernel to push, kernel to pull, where its inputs begin, how many, targets of its outputs)."""
-    counts = [len(target) for *_, target in calls]
-    widest = max((inputs for *_, inputs, _ in calls), default=0)
-    ints = [np.array(column, dtype=np.int64) for column in zip(*(call[:4] for call in calls), strict=True)]
-    push, pull, x_at, inputs = ints if calls else [np.zeros(0, dtype=np.int64)] * 4
+    """From calls, each (kernel to push, kernel to pull, where its inputs are in x, targets of its outputs)."""
+    counts, widths = [len(target) for *_, target in calls], [len(found_at) for _, _, found_at, _ in calls]
+    widest, none = max(widths, default=0), np.zeros(0, np.int64)
     return Directions(
         kernels=kernels,
-        push=push,
-        pull=pull,
-        x_at=x_at,
-        inputs=inputs,
+        push=np.array([push for push, *_ in calls], dtype=np.int64),
+        pull=np.array([pull for _, pull, *_ in calls], dtype=np.int64),
+        start=np.cumsum([0, *widths]).astype(np.int64),
+        found_at=np.concatenate([none, *(found_at for _, _, found_at, _ in calls)]).astype(np.int64),
         first=np.cumsum([0, *counts]).astype(np.int64),
-        target=np.concatenate([np.zeros(0, np.int64), *(target for *_, target in calls)]).astype(np.int64),
+        target=np.concatenate([none, *(target for *_, target in calls)]).astype(np.int64),
         size=size,
         scratch=np.zeros(widest + max([widest, *counts]) + 1),
         found=np.zeros(max([widest, *counts, 1])),
@@ -53,13 +51,15 @@ def directions(kernels: Kernels, calls: list[tuple], size: int) -> Directions:
 def push(d, x, dx, out):
     """The change of all outputs along dx."""
     table, scratch, found, first, target = d.kernels.address_of, d.scratch, d.found, d.first, d.target
+    start, found_at = d.start, d.found_at
     for i in range(d.size):
         out[i] = 0.0
     for k in range(d.push.shape[0]):
-        at, count = d.x_at[k], d.inputs[k]
+        count = start[k + 1] - start[k]
         for i in range(count):
-            scratch[i] = x[at + i]
-            scratch[count + i] = dx[at + i]
+            at = found_at[start[k] + i]
+            scratch[i] = x[at]
+            scratch[count + i] = dx[at]
         call_kernel(table[d.push[k]], scratch, 0, found, 0)
         for i in range(first[k], first[k + 1]):
             out[target[i]] += found[i - first[k]]
@@ -69,8 +69,9 @@ def push(d, x, dx, out):
 def pull(d, x, weights, xbar):
     """Add to xbar what the weighted outputs change by, per input."""
     table, scratch, found, first, target = d.kernels.address_of, d.scratch, d.found, d.first, d.target
+    start, found_at = d.start, d.found_at
     for k in range(d.pull.shape[0]):
-        at, count, some = d.x_at[k], d.inputs[k], False
+        count, some = start[k + 1] - start[k], False
         for i in range(first[k], first[k + 1]):
             weight = weights[target[i]]
             some |= weight != 0.0
@@ -78,10 +79,10 @@ def pull(d, x, weights, xbar):
         if not some:
             continue
         for i in range(count):
-            scratch[i] = x[at + i]
+            scratch[i] = x[found_at[start[k] + i]]
         call_kernel(table[d.pull[k]], scratch, 0, found, 0)
         for i in range(count):
-            xbar[at + i] += found[i]
+            xbar[found_at[start[k] + i]] += found[i]
 
 
 @entry

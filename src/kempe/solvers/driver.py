@@ -23,8 +23,9 @@ from kempe.solvers.course import (
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, Work, consistent, copy_state, keep_first, powers, solve_state
 from kempe.solvers.output import write_until
+from kempe.solvers.pack import window
 from kempe.solvers.tape import ACROSS, ROOM, note_step
-from kempe.solvers.vectors import copy
+from kempe.solvers.vectors import copy, largest
 
 #: A motion faster than this many sizes in a step cannot be followed.
 RUNS_AWAY = 1e12
@@ -111,9 +112,7 @@ def _accept(eq, course, t):
     copy_state(course.now, course.before)
     copy_state(course.next, course.now)
     course.now.t = t
-    fastest = 0.0
-    for i in range(eq.n):
-        fastest = max(fastest, abs(course.now.v[i]) / eq.scale[i])
+    fastest = largest(course.now.v, window(eq.units, 0, eq.n))
     # a motion at the old rate would have gone by so many sizes: what is over by then is forgotten
     forgotten = 1.0 + FORGET * course.rate * (t - course.before.t)
     course.rate = max(course.rate / forgotten, fastest, course.slowest)

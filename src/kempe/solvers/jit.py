@@ -73,7 +73,8 @@ _check_numba()
 @cache
 def _digest() -> str:
     here = Path(__file__).parent
-    sources = [*sorted(here.glob("*.py")), here.parent / "kernels" / "call.py"]
+    kernels = here.parent / "kernels"  # (what is compiled into solvers)
+    sources = [*sorted(here.glob("*.py")), kernels / "call.py", kernels / "lanes.py", kernels / "llvm_ir.py"]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 

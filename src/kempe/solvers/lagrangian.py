@@ -13,6 +13,7 @@ from kempe.solvers.jit import piece
 from kempe.solvers.motion import (
     Equations,
     Work,
+    accelerate,
     accelerations,
     copy_state,
     evaluate,
@@ -47,9 +48,13 @@ def rates(eq: Equations, wk: Work, course: Course, memory: Memory, stage: float)
     """The rate of the trial vector, as a stage."""
     course.evaluations += 1
     course.factorisations += 1
-    if evaluate(eq, wk, memory.at) == 0:
-        return SINGULAR
-    if not accelerations(eq, wk, memory.at, memory.omega, memory.damping, memory.stage_refinements) < np.inf:
+    # factors are left behind by the last stage, for the projection, and at ends of steps, for those who watch pivots
+    if stage == 0.0 or stage == STAGES - 1 or stage == STAGES:
+        if evaluate(eq, wk, memory.at) == 0:
+            return SINGULAR
+        if not accelerations(eq, wk, memory.at, memory.omega, memory.damping, memory.stage_refinements) < np.inf:
+            return SINGULAR
+    elif accelerate(eq, wk, memory.at, memory.omega, memory.damping, memory.stage_refinements) == 0:
         return SINGULAR
     put_rates(eq, wk, course, memory, int(stage))
     return REACHED

@@ -6,8 +6,11 @@ Accelerations with multipliers, projections to the constraints, jumps and Newton
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from kempe.kernels.call import call_vectors
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.frames import Count, Floats, Frame, Ints, Real
 from kempe.solvers.jit import compiled, pasted, piece
@@ -17,13 +20,13 @@ from kempe.solvers.program import (
     Program,
     load,
     load_accelerations,
-    load_for_balance,
     load_late_tables,
     load_multipliers,
     load_rates,
     run,
     size_arguments,
 )
+from kempe.solvers.vectors import copy, largest
 
 #: Shift of the multiplier block, as a fraction of Phi_q M^-1 Phi_q^T.
 SHIFT = 1e-11
@@ -107,11 +110,28 @@ class Follows(Frame):
 GAP, APPROACH, SLIP, MOST, SLIDING, RESTITUTION, POISSON, TOUCH_VALUES = range(8)
 
 
+class Whole(Frame):
+    """Functions that do several things at once (``fusing``): one more than their numbers, 0 where there is none."""
+
+    evaluating: Count  # x, shift -> outputs of the explicit program, factors
+    accelerating: Count  # x, shift -> accelerations with multipliers, a number where they could be had
+    refining: Count  # values, factors, right-hand side, solution -> its change
+    projecting: Count  # x, factors -> Phi, correction
+    stepping: Count  # x, shift -> outputs of the tangent program, factors
+    iterating: (
+        Count  # x, factors, units -> x after an iteration of Newton's method, how far it went, how far off it was
+    )
+
+    def __reduce__(self) -> Any:
+        return Whole, ()  # (fused code stays in its process)
+
+
 class Equations(Frame):
     """What a motion has to satisfy."""
 
     layout: Layout
     plan: qd.Plan
+    whole: Whole
     residual: Program
     tangent: Program
     explicit: Program
@@ -136,9 +156,11 @@ class Equations(Frame):
     n: Count
     m: Count
     upper: Count  # how many values the upper block has
+    renewal: Real  # what a new matrix of a step costs, in iterations of Newton's method
     loaded: Count  # 1 where applied forces depend on multipliers
     scale: Floats  # per coordinate: what counts as a movement of size one
     row_scale: Floats  # per row: what counts as a violation of size one
+    units: Floats  # N: the reciprocals of both
     compliance: Floats  # per row in force: what stands in the multiplier block
     share: Floats  # per row: a factor of it, by which rows that hold the same thing share it
     step_compliance: Floats  # the same for the matrix of an implicit step
@@ -171,6 +193,7 @@ class Work(Frame):
     out: Floats
     lu: Floats
     e: Floats  # energies and powers: kinetic, of gravity, elastic, dissipated, supplied
+    told: Floats  # single numbers that functions tell besides
     rhs: Floats  # N: the right-hand side of a linear system
     correction: Floats  # N: its solution by ``solve``
     solution: Floats  # N: its solution by ``solve_refined``
@@ -194,6 +217,7 @@ def new_work(eq: Equations, x: np.ndarray) -> Work:
         np.zeros(max(1, *(p.size_out for p in programs))),
         np.zeros(qd.size(eq.plan)),
         np.zeros(5),
+        np.zeros(4),
         *(np.zeros(N) for _ in range(8)),
         np.zeros(max(1, eq.latches.size_out)),
         np.zeros(max(1, eq.jumps.size_out)),
@@ -211,11 +235,9 @@ def beside(wk: Work) -> Work:
 def copy_state(source, target):
     """Target = source."""
     target.t = source.t
-    for i in range(source.q.shape[0]):
-        target.q[i] = source.q[i]
-        target.v[i] = source.v[i]
-    for i in range(source.al.shape[0]):
-        target.al[i] = source.al[i]
+    copy(source.q, target.q)
+    copy(source.v, target.v)
+    copy(source.al, target.al)
     target.dissipated = source.dissipated
     target.supplied = source.supplied
 
@@ -254,18 +276,10 @@ def run_program(program: Program, wk: Work) -> int:
     return 1
 
 
-@piece
-def residual_of(eq: Equations, wk: Work, state: State) -> int:
-    """[f, Phi] of a state with accelerations and multipliers, into ``wk.out``.
-
-    Rates and accelerations are put only where the balance of forces depends on them.
-    """
-    load(eq.layout, state.q, state.t, wk.x, wk.y)
-    load_for_balance(eq.layout, state.v, state.al, wk.x)
-    load_multipliers(eq.layout, window(state.al, eq.n, eq.n + eq.m), wk.x)
-    load_late_tables(eq.layout, wk.x, wk.y)
-    run(eq.residual, wk.x, wk.y, wk.out)
-    return 1
+@pasted
+def fused(eq, number):
+    """The address of a function that does several things at once."""
+    return eq.plan.kernels.address_of[number - 1]
 
 
 @pasted
@@ -315,10 +329,13 @@ def solve_refined(eq: Equations, wk: Work, sweeps: int) -> float:
     qd.solve(plan, wk.lu, rhs, sol, wk.sweep)
     last, first = np.inf, 0.0
     for sweep in range(sweeps):
-        for i in range(N):
-            r[i] = rhs[i]
-        qd.subtract_product(plan, explicit_values(eq, wk), sol, r)
-        qd.solve(plan, wk.lu, r, d, wk.sweep)
+        if eq.whole.refining > 0:
+            call_vectors(fused(eq, eq.whole.refining), (explicit_values(eq, wk), wk.lu, rhs, sol, d))
+        else:
+            for i in range(N):
+                r[i] = rhs[i]
+            qd.subtract_product(plan, explicit_values(eq, wk), sol, r)
+            qd.solve(plan, wk.lu, r, d, wk.sweep)
         size, change = 1e-300, 0.0
         for i in range(eq.n):
             size = max(size, abs(sol[i]) / eq.scale[i])
@@ -347,8 +364,22 @@ def explicit_at(eq: Equations, wk: Work, state: State) -> int:
 def evaluate(eq: Equations, wk: Work, state: State) -> int:
     """Run the explicit program at a state and factor its matrix; 0 when that failed (called most: no pieces)."""
     _place(eq, wk, state)
+    if eq.whole.evaluating > 0:
+        call_vectors(fused(eq, eq.whole.evaluating), (wk.x, eq.shift, wk.out, wk.lu))
+        return int(qd.sound(eq.plan, wk.lu))
     run(eq.explicit, wk.x, wk.y, wk.out)
     return factor(eq, wk)
+
+
+@piece
+def accelerate(eq: Equations, wk: Work, state: State, omega: float, damping: float, sweeps: int) -> int:
+    """Accelerations and multipliers of a state, of which nothing else need be left behind; 0 where there are none."""
+    number = eq.whole.accelerating
+    if sweeps == 0 and omega == 0.0 and number > 0:
+        _place(eq, wk, state)
+        call_vectors(fused(eq, number), (wk.x, eq.shift, state.al, wk.told))
+        return int(np.isfinite(wk.told[0]))
+    return int(evaluate(eq, wk, state) > 0 and accelerations(eq, wk, state, omega, damping, sweeps) < np.inf)
 
 
 @compiled
@@ -433,14 +464,8 @@ def solve_state(eq: Equations, wk: Work, state: State, sweeps: int) -> int:
 @compiled
 def violation(eq, phi):
     """The largest constraint violation, in row sizes; NaN is kept."""
-    worst = 0.0
-    for k in range(eq.m):
-        size = abs(phi[k]) / eq.row_scale[k]
-        if not size <= worst:
-            worst = size
-            if size != size:
-                return np.inf
-    return worst
+    worst = largest(phi, window(eq.units, eq.n, eq.n + eq.m))
+    return worst if worst == worst else np.inf
 
 
 @piece
@@ -454,10 +479,15 @@ def violation_at(eq: Equations, wk: Work, state: State) -> float:
 @piece
 def project_position(eq: Equations, wk: Work, state: State, limit: float) -> float:
     """Move q to the constraints with the factors at hand; the violation that is left (inf: moved beyond ``limit``)."""
-    n, m, q = eq.n, eq.m, state.q
+    n, m, q, projecting = eq.n, eq.m, state.q, eq.whole.projecting  # (which another thread may switch on)
     last, moved, size = np.inf, 0.0, 0.0
     for _ in range(12):
-        size = violation_at(eq, wk, state)
+        if projecting > 0:
+            load(eq.layout, q, state.t, wk.x, wk.y)
+            call_vectors(fused(eq, projecting), (wk.x, wk.lu, wk.phi, wk.correction))
+            size = violation(eq, wk.phi)
+        else:
+            size = violation_at(eq, wk, state)
         if not size < 1e6:
             return np.inf
         if size < 2e-15 or (size > 0.5 * last and size < 1e-12):
@@ -465,11 +495,12 @@ def project_position(eq: Equations, wk: Work, state: State, limit: float) -> flo
         if size > 0.9 * last:
             break
         last = size
-        for i in range(n):
-            wk.rhs[i] = 0.0
-        for k in range(m):
-            wk.rhs[n + k] = -wk.phi[k]
-        solve(eq, wk)
+        if projecting == 0:
+            for i in range(n):
+                wk.rhs[i] = 0.0
+            for k in range(m):
+                wk.rhs[n + k] = -wk.phi[k]
+            solve(eq, wk)
         for i in range(n):
             q[i] += wk.correction[i]
             moved = max(moved, abs(wk.correction[i]) / eq.scale[i])

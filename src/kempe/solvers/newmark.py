@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kempe.kernels.call import call_vectors
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.course import (
     FAILED,
@@ -29,25 +30,30 @@ from kempe.solvers.frames import Count, Floats, Frame, Real
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import (
     Equations,
+    State,
     Work,
     accelerations,
     evaluate,
     explicit_at,
-    place_all,
+    fused,
     project_velocity,
-    residual_of,
     run_program,
     share,
     solve,
 )
 from kempe.solvers.pack import window
-from kempe.solvers.program import load_weights
-from kempe.solvers.vectors import copy
+from kempe.solvers.program import ROW_WEIGHT, TIME, load_weights, look_up
+from kempe.solvers.vectors import add_multiple, copy, extrapolate, largest, put_multiple, take_difference
 
 #: Corrections are not asked to fall below this, times the root of the number of coordinates, in sizes.
 MANY = 5e-16
 #: A contraction worse than this asks for a new matrix.
 POOR = 0.1
+#: So many steps in a row Newton's method may end with its first correction, where by the contraction seen before this
+#: share of what is close enough is left: it has the same sign in each step, and adds up to it over the step squared.
+TRUST, LEFT = 8, 0.05
+#: After so many steps of one length it is looked which differences predict best.
+LOOK = 8
 #: With a penalty that is given: the same, and the largest number of corrections of the multipliers in a step.
 SLOW, SOFT = 0.98, 30
 
@@ -59,6 +65,7 @@ class Memory(Frame):
     alpha_f: Real
     beta: Real
     gamma: Real
+    at: State  # the state in the head of x, on which Newton's method works
     algorithmic: Floats  # accelerations of the algorithm, not of the motion
     compliance: Floats  # per constraint row, of ALI3-P
     penalty: Count  # 0: none; 1: the compliance stands in the matrix itself; 2: it is the inverse of a penalty
@@ -66,11 +73,25 @@ class Memory(Frame):
     last_step: Real  # length of the last step, 0 for none
     matrix_step: Real  # the step for which the factors at hand were made, 0 for none
     renew: Count  # 1 where the matrix has grown too old
+    contraction: Real  # of the first correction that was followed by a second, with this matrix; 1 where none was
+    reach: Real  # for corrections up to this it may hold
+    trust: Count  # for so many steps it is taken for granted
+    fewest: Count  # evaluations in the step for which the matrix was made
+    # backward differences of accelerations and multipliers over steps of one length
+    first: Floats
+    second: Floats
+    third: Floats
+    equal: Count  # how many such steps there were
+    w2: Real  # how much the second and the third count in predictions
+    w3: Real
 
 
-def new_memory(n: int, m: int) -> Memory:
-    """Memory for a system."""
-    return Memory(algorithmic=np.zeros(n), compliance=np.zeros(m))
+def new_memory(eq: Equations, wk: Work) -> Memory:
+    """Memory for a system and the inputs of its kernels."""
+    layout = eq.layout
+    at = State(q=wk.x[layout.q], v=wk.x[layout.v], al=wk.x[layout.a.start : layout.head])
+    differences = {name: np.zeros(eq.n + eq.m) for name in ("first", "second", "third")}
+    return Memory(at=at, algorithmic=np.zeros(eq.n), compliance=np.zeros(eq.m), **differences)
 
 
 def constants(radius: float) -> tuple[float, float, float, float]:
@@ -86,6 +107,7 @@ def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> 
     for i in range(eq.n):
         memory.algorithmic[i] = course.now.al[i]
     memory.last_step = memory.matrix_step = 0.0
+    memory.equal, memory.w2, memory.w3 = 0, 0.0, 0.0
     return REACHED
 
 
@@ -93,32 +115,47 @@ def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> 
 def _factor(eq: Equations, wk: Work, course: Course, memory: Memory, h: float, factor_a: float) -> int:
     """Evaluate residual and tangent at the state in the inputs, and factor."""
     n, m = eq.n, eq.m
-    run_program(eq.tangent, wk)
     shift = wk.change
     copy(eq.step_shift, shift)
     if memory.penalty > 0:
         for k in range(m):
             if eq.step_shift[n + k] == -eq.step_compliance[k]:  # (a row in force)
                 shift[n + k] = -memory.compliance[k] * (factor_a if memory.penalty > 1 else 1.0)
-    ok = qd.factor(eq.plan, window(wk.out, n + m, wk.out.shape[0]), shift, wk.lu, wk.sweep)
+    if eq.whole.stepping > 0:
+        call_vectors(fused(eq, eq.whole.stepping), (wk.x, shift, wk.out, wk.lu))
+        ok = qd.sound(eq.plan, wk.lu)
+    else:
+        run_program(eq.tangent, wk)
+        ok = qd.factor(eq.plan, window(wk.out, n + m, wk.out.shape[0]), shift, wk.lu, wk.sweep)
     course.factorisations += 1
     memory.matrix_step = h if ok else 0.0
+    memory.contraction, memory.trust = 1.0, 0
     return int(ok)
 
 
 @compiled
+def _correct(eq, wk, state, factor_a, to_v, to_q):
+    """Correct with the factors at hand: how far that goes and how far off the constraints were, in ``wk.told``."""
+    n, m, x, units = eq.n, eq.m, wk.correction, eq.units
+    put_multiple(window(wk.out, 0, n), -1.0, window(wk.rhs, 0, n))
+    put_multiple(window(wk.out, n, n + m), -factor_a, window(wk.rhs, n, n + m))
+    solve(eq, wk)
+    add_multiple(x, 1.0, state.al)
+    add_multiple(window(x, 0, n), to_v, state.v)
+    add_multiple(window(x, 0, n), to_q, state.q)
+    wk.told[0] = to_q * largest(x, window(units, 0, n))
+    wk.told[1] = largest(window(wk.out, n, n + m), window(units, n, n + m))
+
+
+@compiled
 def _newton(eq, wk, course, memory, h):
-    """Newton's method for one step; whether it converged. The new state is in ``course.next``."""
-    n, m, state = eq.n, eq.m, course.next
-    q, v, al = state.q, state.v, state.al
+    """Newton's method for one step, on the state in the head of x; whether it converged."""
+    n, state = eq.n, memory.at
     factor_a = (1.0 - memory.alpha_m) / (h * h * memory.beta * (1.0 - memory.alpha_f))
     to_v, to_q = memory.gamma / (h * memory.beta * factor_a), 1.0 / factor_a
-    rhs, x = wk.rhs, wk.correction
-    if memory.matrix_step != h:
-        load_weights(eq.layout, 1.0, to_v, to_q, wk.x)
-        fresh = True
-    else:
-        fresh = memory.renew > 0
+    wk.x[TIME], wk.x[ROW_WEIGHT] = course.next.t, factor_a
+    load_weights(eq.layout, 1.0, to_v, to_q, wk.x)
+    fresh = memory.matrix_step != h or memory.renew > 0
     last, theta, renewed, stuck = 0.0, 1.0, fresh, 0
     patience = PATIENCE if course.redundant > 0 or memory.penalty > 1 else 0
     close = max(close_enough(course, h), MANY * np.sqrt(n))  # (rounding of solutions grows with their size)
@@ -126,37 +163,30 @@ def _newton(eq, wk, course, memory, h):
     most = SOFT if soft else 12
     for iteration in range(most):
         course.evaluations += 1
+        look_up(eq.layout, wk.x, wk.y)
         if fresh:
-            place_all(eq, wk, state)
             if _factor(eq, wk, course, memory, h, factor_a) == 0:
                 return False
+            _correct(eq, wk, state, factor_a, to_v, to_q)
+        elif eq.whole.iterating > 0:
+            call_vectors(fused(eq, eq.whole.iterating), (wk.x, wk.lu, eq.units, wk.told))
         else:
-            residual_of(eq, wk, state)
-        for i in range(n):
-            rhs[i] = -wk.out[i]
-        violated = 0.0
-        for k in range(m):
-            rhs[n + k] = -factor_a * wk.out[n + k]
-            violated = max(violated, abs(wk.out[n + k]) / eq.row_scale[k])
-        solve(eq, wk)
-        size = 0.0
-        for i in range(n):
-            change = x[i]
-            al[i] += change
-            v[i] += to_v * change
-            q[i] += to_q * change
-            move = abs(to_q * change) / eq.scale[i]
-            if not move <= size:
-                size = move
-        for k in range(m):
-            al[n + k] += x[n + k]
+            run_program(eq.residual, wk)
+            _correct(eq, wk, state, factor_a, to_v, to_q)
+        size, violated = wk.told[0], wk.told[1]
         if not size < 1e3:
             memory.matrix_step = 0.0
             return False
+        if iteration == 0 and memory.trust > 0 and size < memory.reach and memory.contraction * size < LEFT * close:
+            memory.trust -= 1
+            return True
         if iteration > 0:
             theta = size / max(last, 1e-300)
             if size < 1e-15:
                 theta = 0.0
+            if iteration == 1 and not renewed:
+                memory.contraction = max(size, 0.5 * close) / max(last, 1e-300)  # (what is smaller may be rounding)
+                memory.reach = 2.0 * last
             if theta > (SLOW if soft else POOR) and size > 0.1 * close:
                 stuck = stuck + 1 if theta > 0.5 else 0
                 if size < ROUNDING and renewed and (stuck > STUCK or iteration > 8):
@@ -177,28 +207,88 @@ def _newton(eq, wk, course, memory, h):
         last = size
         # what is left after this correction is about size theta / (1 - theta)
         if (iteration > 0 and size * theta < close * (1.0 - theta)) or (size < close and violated < close):
-            memory.renew = 1 if iteration > 0 and theta > 0.5 * POOR else 0
+            if renewed:
+                memory.fewest = iteration + 1
+            memory.renew = int(iteration > 0 and (theta > 0.5 * POOR or iteration + 1 > memory.fewest + eq.renewal))
+            # (projections show what a first correction leaves)
+            memory.trust = 0 if soft or memory.project > 0 or memory.contraction > POOR else TRUST
             return True
     memory.matrix_step = 0.0
     return soft and last < 1e-3  # what is left is taken over by the multipliers of the next steps
 
 
 @compiled
+def _advance_q(q, v, a, old, new_a, new_q, h, of_old, of_now, of_new):
+    """Positions at the end of a step by the method's formula."""
+    for i in range(q.shape[0]):
+        new_q[i] = q[i] + h * v[i] + (of_old * old[i] + of_now * a[i] + of_new * new_a[i])
+
+
+@compiled
+def _advance_v(v, a, old, new_a, new_v, of_old, of_now, of_new):
+    """The same for velocities."""
+    for i in range(v.shape[0]):
+        new_v[i] = v[i] + (of_old * old[i] + of_now * a[i] + of_new * new_a[i])
+
+
+@compiled
 def _predict(eq, course, memory, h):
     """Extrapolate accelerations and multipliers; position and velocity by the method's own formulas."""
-    n, now, state = eq.n, course.now, course.next
+    n, now, state = eq.n, course.now, memory.at
     alpha_m, alpha_f, beta, gamma = memory.alpha_m, memory.alpha_f, memory.beta, memory.gamma
-    # (a higher order would amplify the alternating part that accelerations and multipliers of index 3 have)
-    ratio = h / memory.last_step if memory.last_step > 0.0 else 0.0
-    for i in range(n + eq.m):
-        if i == n and course.redundant > 0:
-            ratio = 0.0  # extrapolated, the part of the multipliers that does nothing would grow without bound
-        state.al[i] = now.al[i] + ratio * (now.al[i] - course.before.al[i])
-    for i in range(n):
-        old = memory.algorithmic[i]
-        new = ((1.0 - alpha_f) * state.al[i] + alpha_f * now.al[i] - alpha_m * old) / (1.0 - alpha_m)
-        state.q[i] = now.q[i] + h * now.v[i] + h * h * ((0.5 - beta) * old + beta * new)
-        state.v[i] = now.v[i] + h * ((1.0 - gamma) * old + gamma * new)
+    w1 = h / memory.last_step if memory.last_step > 0.0 else 0.0
+    w2, w3 = memory.w2, memory.w3
+    if h != memory.last_step:
+        w2 = w3 = 0.0
+    extrapolate(now.al, memory.first, memory.second, memory.third, w1, w2, w3, state.al)
+    if course.redundant > 0:  # extrapolated, the part of the multipliers that does nothing would grow without bound
+        copy(window(now.al, n, n + eq.m), window(state.al, n, n + eq.m))
+    # the algorithmic acceleration is made of the old one and of both accelerations
+    of_old, of_now, of_new = -alpha_m / (1.0 - alpha_m), alpha_f / (1.0 - alpha_m), (1.0 - alpha_f) / (1.0 - alpha_m)
+    algorithmic, b, c = memory.algorithmic, h * h * beta, h * gamma
+    old_q, old_v = h * h * (0.5 - beta) + b * of_old, h * (1.0 - gamma) + c * of_old
+    _advance_q(now.q, now.v, now.al, algorithmic, state.al, state.q, h, old_q, b * of_now, b * of_new)
+    _advance_v(now.v, now.al, algorithmic, state.al, state.v, old_v, c * of_now, c * of_new)
+
+
+@compiled
+def _algorithmic(a, before, found, alpha_m, alpha_f):
+    """The algorithmic acceleration at the end of a step."""
+    share_ = 1.0 / (1.0 - alpha_m)
+    for i in range(found.shape[0]):
+        found[i] = share_ * ((1.0 - alpha_f) * a[i] + alpha_f * before[i] - alpha_m * found[i])
+
+
+@compiled
+def _difference(eq, course, memory, h):
+    """Take the step into the differences; now and then see which prediction would have been best.
+
+    Predictions are now + first + w2 second + w3 third: polynomials of degree one, two and three, and those of degree
+    one and two with a part that alternates from step to step, which accelerations and multipliers of index 3 have.
+    """
+    now, before, first, second, third = course.now, course.before, memory.first, memory.second, memory.third
+    memory.equal = memory.equal + 1 if h == memory.last_step else 1
+    if memory.equal % LOOK == 0:
+        one, two, three, other_one, other_two = 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(eq.n):
+            off, d2, d3, unit = now.al[i] - before.al[i] - first[i], second[i], third[i], eq.units[i]
+            one = max(one, abs(off) * unit)
+            two = max(two, abs(off - d2) * unit)
+            three = max(three, abs(off - d2 - d3) * unit)
+            other_one = max(other_one, abs(off + d2) * unit)
+            other_two = max(other_two, abs(off - d2 + d3) * unit)
+        least, memory.w2, memory.w3 = one, 0.0, 0.0
+        if two < least:
+            least, memory.w2, memory.w3 = two, 1.0, 0.0
+        if three < least:
+            least, memory.w2, memory.w3 = three, 1.0, 1.0
+        if other_one < least:
+            least, memory.w2, memory.w3 = other_one, -1.0, 0.0
+        if other_two < least:
+            least, memory.w2, memory.w3 = other_two, 1.0, -1.0
+    take_difference(now.al, before.al, first, second, third)
+    if memory.equal < LOOK:
+        memory.w2 = memory.w3 = 0.0
 
 
 @compiled
@@ -243,6 +333,9 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
     _predict(eq, course, memory, h)
     if not _newton(eq, wk, course, memory, h):
         return FAILED
+    copy(memory.at.q, course.next.q)
+    copy(memory.at.v, course.next.v)
+    copy(memory.at.al, course.next.al)
     if course.fixed == 0.0:
         course.error = _error(eq, course, memory, h)
         if not course.error <= 1.0:
@@ -270,10 +363,11 @@ def close(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> 
         course.step = -h * (max(0.2, 0.9 * error ** (-1.0 / 3.0)) if 1.0 < error < np.inf else 0.25)
         return REACHED
     alpha_m, alpha_f = memory.alpha_m, memory.alpha_f
-    for i in range(eq.n):
-        old = memory.algorithmic[i]
-        new = (1.0 - alpha_f) * now.al[i] + alpha_f * before.al[i] - alpha_m * old
-        memory.algorithmic[i] = now.al[i] if memory.project > 0 else new / (1.0 - alpha_m)
+    if memory.project > 0:
+        copy(window(now.al, 0, eq.n), memory.algorithmic)
+    else:
+        _algorithmic(now.al, before.al, memory.algorithmic, alpha_m, alpha_f)
+    _difference(eq, course, memory, h)
     memory.last_step = h
     choose_step(course, h, error, 3.0, 2.0)
     return REACHED

@@ -1,22 +1,29 @@
 """Evaluating many kernels at once: gather inputs, call each kernel, add its outputs where they belong.
 
-A *layout* says where coordinates, rates, time, multipliers and table pieces go in the long input vector ``x`` that
-holds the inputs of all kernel calls side by side. A *program* is one list of calls (all constraint values, say) with
-the places of their outputs. A program holds kernels by number; one table per system holds their addresses. All of it
-is plain index arrays, so a new model compiles nothing.
+The long input vector ``x`` begins with the state of the system, its *head*; behind it lie the inputs of all kernel
+calls side by side: numbers, modes and table pieces live there. A *program* is one list of calls (all constraint values,
+say) with what they read of the head and the places of their outputs. A program holds kernels by number; one table per
+system holds their addresses. All of it is plain index arrays, so a new model compiles nothing.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kempe.kernels.call import call_kernel
+from kempe.kernels.call import call_kernel, call_vectors
+from kempe.kernels.compiler import Code
+from kempe.kernels.llvm_ir import LANES
+from kempe.solvers.abreast import Abreast, Adding, abreast, run_abreast
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints
 from kempe.solvers.jit import compiled, entry
 from kempe.solvers.pack import window
+
+#: Threads enter kernels one after the other.
+_ENTERING = threading.Lock()
 
 
 class Kernels(Frame):
@@ -32,25 +39,28 @@ class Kernels(Frame):
 
     def number(self, kernel: Any) -> int:
         """The number of a kernel, entered into the table when it is new."""
-        if kernel.address not in self._known:
-            if len(self.held) == len(self.address_of):
-                raise RuntimeError("the table of kernels is full")
-            self._known[kernel.address] = len(self.held)
-            self.address_of[len(self.held)] = kernel.address
-            self.held.append(kernel)
-        return self._known[kernel.address]
+        with _ENTERING:
+            if kernel.address not in self._known:
+                if len(self.held) == len(self.address_of):
+                    raise RuntimeError("the table of kernels is full")
+                self.address_of[len(self.held)] = kernel.address
+                self._known[kernel.address] = len(self.held)
+                self.held.append(kernel)
+            return self._known[kernel.address]
 
     def __reduce__(self) -> Any:
-        return _table_of, (len(self.address_of), list(self.held))
+        held = [None if isinstance(kernel, Code) else kernel for kernel in self.held]  # (fused code stays here)
+        return _table_of, (len(self.address_of), held)
 
 
 def _table_of(capacity: int, held: list[Any]) -> Kernels:
     """The same kernels under the same numbers, at the addresses they have in this process."""
     table = Kernels(capacity)
     for k, kernel in enumerate(held):
-        table.address_of[k] = kernel.address
-        table._known.setdefault(kernel.address, k)
         table.held.append(kernel)
+        if kernel is not None:
+            table.address_of[k] = kernel.address
+            table._known.setdefault(kernel.address, k)
     return table
 
 
@@ -58,29 +68,39 @@ class Program(Frame):
     """A list of kernel calls whose outputs are added up."""
 
     kernels: Kernels
+    gather_from: Ints  # x[gather_to[k]] = x[gather_from[k]]: what its kernels read of the head
+    gather_to: Ints
     kernel: Ints  # per call: the kernel's number
     x_at: Ints  # per call: where its inputs begin in x
     y_at: Ints  # per call: where its outputs begin in the scratch
     source: Ints  # scratch[source[k]] is added to out[target[k]]
     target: Ints
+    wide: Abreast
     size_y: Count  # how long the scratch is
     size_out: Count  # how long the result is
+    large: Count  # 1 where calls are taken LANES at a time
+    fused: Count  # one more than the number of the function that does all of it; 0 while there is none
+
+    @property
+    def side_by_side(self) -> int:
+        """How many operations are done at once."""
+        return LANES if self.large else 1
+
+    def __reduce__(self) -> Any:
+        made, (kind, values) = super().__reduce__()
+        return made, (kind, {**values, "fused": 0})  # (fused code stays in its process)
+
+
+#: The head of x: time, the weights of the acceleration, velocity and position tangents, the weight of constraint rows
+#: in Newton's corrections; coordinates, rates, accelerations, multipliers. Behind it lie the inputs of kernel calls.
+TIME, WEIGHTS, ROW_WEIGHT, STATE = 0, 1, 4, 5
 
 
 class Layout(Frame):
-    """Where things go in x, and the tables read on the way."""
+    """What the head of x holds, and the tables read on the way."""
 
-    q_from: Ints  # x[q_to[k]] = q[q_from[k]], and the same for rates and accelerations
-    q_to: Ints
-    v_to: Ints
-    a_to: Ints
-    t_to: Ints
-    c_to: Ints  # the first of three weights
-    lam_from: Ints
-    lam_to: Ints
-    swift_from: Ints  # as q_from, for the elements whose balance of forces depends on rates or accelerations
-    swift_v_to: Ints
-    swift_a_to: Ints
+    n: Count  # coordinates
+    m: Count  # constraint rows
     slot_table: Ints  # per reading of a table: the table, where its piece goes in x, its first argument
     slot_at: Ints
     slot_argument: Ints
@@ -95,21 +115,73 @@ class Layout(Frame):
     levels: Count  # how many are read one within the other
     late: Count  # whether some are read at rates, accelerations or multipliers
 
+    @property
+    def q(self) -> slice:
+        """Where the head of x has the coordinates."""
+        return slice(STATE, STATE + self.n)
+
+    @property
+    def v(self) -> slice:
+        """Where it has their rates."""
+        return slice(STATE + self.n, STATE + 2 * self.n)
+
+    @property
+    def a(self) -> slice:
+        """Where it has the accelerations."""
+        return slice(STATE + 2 * self.n, STATE + 3 * self.n)
+
+    @property
+    def lam(self) -> slice:
+        """Where it has the multipliers."""
+        return slice(STATE + 3 * self.n, self.head)
+
+    @property
+    def head(self) -> int:
+        """How long the head is."""
+        return size_head(self.n, self.m)
+
+
+def size_head(n: int, m: int) -> int:
+    """How long the head of x is."""
+    return STATE + 3 * n + m
+
 
 def make_program(
-    kernels: Kernels, calls: Sequence[Any], x_at: np.ndarray, source: np.ndarray, target: np.ndarray, size_out: int
+    kernels: Kernels,
+    calls: Sequence[Any],
+    x_at: np.ndarray,
+    source: np.ndarray,
+    target: np.ndarray,
+    size_out: int,
+    found_at: np.ndarray | None = None,
+    large: bool = False,
 ) -> Program:
-    """A program whose calls (kernels) write their outputs side by side; ``source`` of them is added at ``target``."""
+    """A program whose calls (kernels) write their outputs side by side; ``source`` of them is added at ``target``.
+
+    ``found_at`` says for every place of x where in x its value is found: there, or in the head. In a ``large`` one
+    calls are taken LANES at a time.
+    """
     y_at = np.cumsum([0, *(kernel.n_out for kernel in calls)])
+    reads = [int(at) + np.asarray(kernel.reads, dtype=np.int64) for kernel, at in zip(calls, x_at, strict=True)]
+    gather_to = np.concatenate([np.zeros(0, np.int64), *reads])
+    gather_from = gather_to if found_at is None else found_at[gather_to]
+    moved = gather_from != gather_to
+    adding = Adding(np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64), size_out)
+    found = np.arange(int(gather_to.max(initial=-1)) + 1) if found_at is None else found_at
+    wide = abreast(kernels.number, calls if large else [], np.asarray(x_at), found, adding)
     return Program(
         kernels=kernels,
+        gather_from=gather_from[moved],
+        gather_to=gather_to[moved],
         kernel=np.array([kernels.number(kernel) for kernel in calls], dtype=np.int64),
         x_at=np.asarray(x_at, dtype=np.int64),
         y_at=y_at[:-1].astype(np.int64),
         source=np.asarray(source, dtype=np.int64),
         target=np.asarray(target, dtype=np.int64),
-        size_y=int(y_at[-1]),
+        wide=wide,
+        size_y=max(int(y_at[-1]), wide.size_y),
         size_out=size_out,
+        large=int(large),
     )
 
 
@@ -121,6 +193,15 @@ def size_arguments(layout: Layout) -> int:
 @compiled
 def run(program, x, y, out):
     """Evaluate a program: out = sum of the outputs of its calls."""
+    if program.fused > 0:
+        call_vectors(program.kernels.address_of[program.fused - 1], (x, out))
+        return
+    if program.large > 0:
+        run_abreast(program.wide, program.kernels.address_of, program.kernel, program.x_at, x, y, out)
+        return
+    gather_from, gather_to = program.gather_from, program.gather_to
+    for k in range(gather_from.shape[0]):
+        x[gather_to[k]] = x[gather_from[k]]
     table, kernel, x_at, y_at = program.kernels.address_of, program.kernel, program.x_at, program.y_at
     for k in range(kernel.shape[0]):
         call_kernel(table[kernel[k]], x, x_at[k], y, y_at[k])
@@ -134,57 +215,55 @@ def run(program, x, y, out):
 @compiled
 def load(layout, q, t, x, y):
     """Put coordinates, time and the table pieces that hold there into x."""
-    q_from, q_to, t_to = layout.q_from, layout.q_to, layout.t_to
-    for k in range(q_from.shape[0]):
-        x[q_to[k]] = q[q_from[k]]
-    for k in range(t_to.shape[0]):
-        x[t_to[k]] = t
-    if layout.slot_table.shape[0] > 0:
-        _load_tables(layout, x, y)
+    for i in range(layout.n):
+        x[STATE + i] = q[i]
+    load_time(layout, t, x, y)
+
+
+@compiled
+def load_time(layout, t, x, y):
+    """Put time and the table pieces into x that hold there at coordinates which are in x."""
+    x[TIME] = t
+    look_up(layout, x, y)
 
 
 @compiled
 def load_rates(layout, v, x):
     """Put rates of the coordinates into x."""
-    q_from, v_to = layout.q_from, layout.v_to
-    for k in range(q_from.shape[0]):
-        x[v_to[k]] = v[q_from[k]]
+    at = STATE + layout.n
+    for i in range(layout.n):
+        x[at + i] = v[i]
 
 
 @compiled
 def load_accelerations(layout, a, x):
     """Put accelerations of the coordinates into x."""
-    q_from, a_to = layout.q_from, layout.a_to
-    for k in range(q_from.shape[0]):
-        x[a_to[k]] = a[q_from[k]]
-
-
-@compiled
-def load_for_balance(layout, v, a, x):
-    """Put rates and accelerations into x where the balance of forces depends on them."""
-    swift, v_to, a_to = layout.swift_from, layout.swift_v_to, layout.swift_a_to
-    for k in range(swift.shape[0]):
-        i = swift[k]
-        x[v_to[k]] = v[i]
-        x[a_to[k]] = a[i]
+    at = STATE + 2 * layout.n
+    for i in range(layout.n):
+        x[at + i] = a[i]
 
 
 @compiled
 def load_weights(layout, c0, c1, c2, x):
     """Put the weights of the acceleration, velocity and position tangents into x."""
-    c_to = layout.c_to
-    for k in range(c_to.shape[0]):
-        x[c_to[k]] = c0
-        x[c_to[k] + 1] = c1
-        x[c_to[k] + 2] = c2
+    x[WEIGHTS] = c0
+    x[WEIGHTS + 1] = c1
+    x[WEIGHTS + 2] = c2
 
 
 @compiled
 def load_multipliers(layout, lam, x):
     """Put multipliers (weights of the constraint rows) into x."""
-    lam_from, lam_to = layout.lam_from, layout.lam_to
-    for k in range(lam_from.shape[0]):
-        x[lam_to[k]] = lam[lam_from[k]]
+    at = STATE + 3 * layout.n
+    for k in range(layout.m):
+        x[at + k] = lam[k]
+
+
+@compiled
+def look_up(layout, x, y):
+    """Look all tables up for what the head of x has."""
+    if layout.slot_table.shape[0] > 0:
+        _load_tables(layout, x, y)
 
 
 @compiled

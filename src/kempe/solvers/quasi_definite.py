@@ -9,20 +9,29 @@ of refinement with the true matrix take its effect away (this is the iteration o
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from kempe.kernels.call import call_kernel
-from kempe.kernels.linear import count_operations, factor_kernel, solve_kernel
+from kempe.kernels.call import call_vectors, less_product
+from kempe.kernels.compiler import Code, compile_sheet
+from kempe.kernels.linear import Pattern, count_operations, factor_sheet, solve_sheet
+from kempe.kernels.llvm_ir import LANES
+from kempe.solvers import blocks as by_blocks
+from kempe.solvers.batching import Elimination, Entries, Fill, lay_out
 from kempe.solvers.frames import Count, Frame, Ints
 from kempe.solvers.jit import compiled
+from kempe.solvers.ordering import safe_order, wide_order
 from kempe.solvers.program import Kernels
 
 #: Up to so many multiplications a factorisation is written out as machine code.
 WRITTEN_OUT = 1200
+#: Systems of more unknowns are eliminated by blocks, unless too few of them can be taken side by side.
+LARGE, SIDE_BY_SIDE = 1000, 2.0
+#: What is tried as the slack of their order.
+SLACKS = (3.0, 1.0)
 
 
 class Plan(Frame):
@@ -40,72 +49,109 @@ class Plan(Frame):
     e_column: Ints
     e_place: Ints
     written_out: Ints  # 1 where there is machine code for this pattern; numbers of that which factors, and which solves
+    blocks: by_blocks.Blocks
+    large: Count  # 1 where the elimination goes by blocks
     size_values: Count
+
+    @property
+    def work(self) -> tuple[int, int]:
+        """About how many operations a factorisation takes, and a solution."""
+        if self.large:
+            return by_blocks.work(self.blocks)
+        return count_operations(self.start, self.diagonal, self.column), 2 * len(self.column)
+
+    def __reduce__(self) -> Any:
+        made, (kind, values) = super().__reduce__()
+        if self.written_out[0] and isinstance(self.kernels.held[self.written_out[1]], Code):
+            values = {**values, "written_out": np.zeros_like(self.written_out)}  # (fused code stays in its process)
+        return made, (kind, values)
+
+
+def planned(
+    groups: Sequence[np.ndarray],
+    neighbours: Sequence[set[int]],
+    after: Sequence[set[int]],
+    entries: tuple[np.ndarray, np.ndarray, np.ndarray],
+    kernels: Kernels,
+) -> Plan:
+    """The plan for groups of unknowns, some of which wait for others, and rows, columns and places of the entries."""
+    rows, columns, places = entries
+    order, by = safe_order(groups, neighbours, after), None
+    if len(order) > LARGE:
+        by = _by_blocks(groups, neighbours, after, rows, columns)
+        fill = len(_filled(order, rows, columns).column)
+        if fill < SIDE_BY_SIDE * by.numbers:
+            by = None
+    return plan(len(order), rows, columns, places, order if by is None else by.order, kernels, by)
+
+
+def _by_blocks(
+    groups: Sequence[np.ndarray],
+    neighbours: Sequence[set[int]],
+    after: Sequence[set[int]],
+    rows: np.ndarray,
+    columns: np.ndarray,
+) -> Elimination:
+    """The better elimination by blocks; the second is tried where the first leaves many lanes empty."""
+    found = []
+    for slack in SLACKS:
+        order, ends = wide_order(groups, neighbours, after, slack)
+        fill = _filled(order, rows, columns)
+        found.append(Elimination.of(order, fill, ends))
+        if len(fill.column) > 0.75 * LANES * found[-1].numbers:
+            break
+    return min(found, key=lambda each: each.numbers)
 
 
 def plan(
-    n: int, rows: np.ndarray, columns: np.ndarray, places: np.ndarray, order: np.ndarray, kernels: Kernels
+    n: int,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    places: np.ndarray,
+    order: np.ndarray,
+    kernels: Kernels,
+    by: Elimination | None = None,
 ) -> Plan:
-    """Find the fill of a matrix of symmetric pattern in an order; ``places`` says where its values are found."""
+    """Find the fill of a matrix of symmetric pattern in an order; ``places`` says where its values are found.
+
+    The elimination goes ``by`` blocks where such is given, in the same order.
+    """
     back = np.argsort(order)
     r, c = back[rows], back[columns]
     sort = np.lexsort((c, r))
     a_start = np.searchsorted(r[sort], np.arange(n + 1)).astype(np.int64)
-    start, column = _fill(n, r, c)
-    diagonal = np.array([start[i] + np.searchsorted(column[start[i] : start[i + 1]], i) for i in range(n)], np.int64)
-    written_out = np.zeros(3, dtype=np.int64)
-    if count_operations(start, diagonal, column) <= WRITTEN_OUT:
-        entries = list(zip(r[sort].tolist(), c[sort].tolist(), places[sort].tolist(), strict=True))
-        written_out[:] = [
-            1,
-            kernels.number(factor_kernel(start, column, diagonal, entries, order)),
-            kernels.number(solve_kernel(start, column, diagonal, order)),
-        ]
+    start, column, diagonal = _filled(order, rows, columns) if by is None else by.fill
+    written_out, blocks = np.zeros(3, dtype=np.int64), by_blocks.nothing()
+    if by is not None:
+        blocks = lay_out(by, Entries(r, c, places))
+        diagonal = blocks.diagonal
     whole = (np.ascontiguousarray(array, dtype=np.int64) for array in (order, start, column, diagonal, a_start))
     more = (np.ascontiguousarray(a, dtype=np.int64) for a in (places[sort], c[sort], rows, columns, places))
-    return Plan(kernels, *whole, *more, written_out, int(places.max(initial=-1)) + 1)
+    size_values = int(places.max(initial=-1)) + 1
+    made = Plan(kernels, *whole, *more, written_out, blocks, int(by is not None), size_values)
+    if by is None and count_operations(start, diagonal, column) <= WRITTEN_OUT:
+        pattern = pattern_of(made)
+        both = (kernels.number(compile_sheet(sheet(pattern))) for sheet in (factor_sheet, solve_sheet))
+        written_out[:] = [1, *both]
+    return made
 
 
-def safe_order(groups: Sequence[np.ndarray], neighbours: Sequence[set[int]], after: Sequence[set[int]]) -> np.ndarray:
-    """Minimum degree on groups of unknowns, where a group waits until those in ``after`` have been eliminated.
+def pattern_of(plan: Plan) -> Pattern:
+    """The pattern of a plan, for writing it out; one by blocks has another place for every number."""
+    if plan.large:
+        raise ValueError("a system that is eliminated by blocks is not written out")
+    row = np.repeat(np.arange(len(plan.diagonal)), np.diff(plan.a_start))
+    entries = list(zip(row.tolist(), plan.a_column.tolist(), plan.a_place.tolist(), strict=True))
+    start, column, diagonal, order = (a.tolist() for a in (plan.start, plan.column, plan.diagonal, plan.order))
+    return Pattern(start, column, diagonal, order, entries)
 
-    A multiplier that waits for the coordinates it acts on has the pivot -(Phi_q M^-1 Phi_q^T), which is safe however
-    small the shift; a coordinate without inertia waits for its multipliers in turn.
-    """
-    size = np.array([len(g) for g in groups])
-    links = [set(s) for s in neighbours]
-    waiting = [set(s) for s in after]
-    blocks: list[list[int]] = [[] for _ in groups]
-    for k, s in enumerate(waiting):
-        for j in s:
-            blocks[j].append(k)
-    done = np.zeros(len(groups), dtype=bool)
-    heap = [(int(sum(size[j] for j in links[k])), k) for k in range(len(groups)) if not waiting[k]]
-    heapq.heapify(heap)
-    order: list[int] = []
-    while heap:
-        degree, k = heapq.heappop(heap)
-        if done[k]:
-            continue
-        now = int(sum(size[j] for j in links[k]))
-        if now > degree:
-            heapq.heappush(heap, (now, k))
-            continue
-        done[k] = True
-        order.append(k)
-        around = links[k]
-        for j in around:
-            links[j] |= around
-            links[j] -= {j, k}
-            if not waiting[j]:
-                heapq.heappush(heap, (int(sum(size[i] for i in links[j])), j))
-        for j in blocks[k]:
-            waiting[j].discard(k)
-            if not waiting[j] and not done[j]:
-                heapq.heappush(heap, (int(sum(size[i] for i in links[j])), j))
-        links[k] = set()
-    rest = [k for k in range(len(groups)) if not done[k]]
-    return np.concatenate([np.zeros(0, np.int64), *(groups[k] for k in [*order, *rest])]).astype(np.int64)
+
+def _filled(order: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Fill:
+    """The pattern of L + U of a matrix of symmetric pattern, eliminated in an order."""
+    n, back = len(order), np.argsort(order)
+    start, column = _fill(n, back[rows], back[columns])
+    own = np.repeat(np.arange(n), np.diff(start))
+    return Fill(start, column, np.flatnonzero(own == column))
 
 
 def _fill(n: int, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,23 +167,26 @@ def _fill(n: int, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np
 
 
 def size(plan: Plan) -> int:
-    """How much memory it takes: the factors, then a right-hand side, values and shifts for machine code."""
-    return len(plan.column) + 2 * len(plan.diagonal) + plan.size_values
+    """How much memory the factors take."""
+    return by_blocks.size(plan.blocks) if plan.large else len(plan.column)
 
 
 @compiled
 def factor(plan, values, shift, lu, work):
     """Factor; diagonals are stored as reciprocals. False when a pivot vanished or is not finite."""
-    diagonal = plan.diagonal
+    if plan.large > 0:
+        return by_blocks.factor(plan.blocks, values, shift, lu)
     if plan.written_out[0] == 0:
-        return factor_in_loops(plan, values, shift, lu, work)
-    n, at = diagonal.shape[0], plan.column.shape[0] + diagonal.shape[0]
-    for k in range(plan.size_values):
-        lu[at + k] = values[k]
-    for i in range(n):
-        lu[at + plan.size_values + i] = shift[i]
-    call_kernel(plan.kernels.address_of[plan.written_out[1]], lu, at, lu, 0)
-    for i in range(n):
+        return _factor_rows(plan, values, shift, lu, work)
+    call_vectors(plan.kernels.address_of[plan.written_out[1]], (values, shift, lu))
+    return sound(plan, lu)
+
+
+@compiled
+def sound(plan, lu):
+    """Whether all pivots of factors are finite and not zero."""
+    diagonal = plan.diagonal
+    for i in range(diagonal.shape[0]):
         pivot = lu[diagonal[i]]
         if pivot == 0.0 or not np.isfinite(pivot):
             return False
@@ -146,19 +195,27 @@ def factor(plan, values, shift, lu, work):
 
 @compiled
 def solve(plan, lu, b, x, work):
-    """X = K^-1 b with the factors at hand (x may be b)."""
-    if plan.written_out[0] == 0:
-        solve_in_loops(plan, lu, b, x, work)
+    """X = K^-1 b with the factors at hand (x must not be b)."""
+    if plan.large > 0:
+        by_blocks.solve(plan.blocks, lu, b, x)
         return
-    at = plan.column.shape[0]
-    for i in range(plan.diagonal.shape[0]):
-        lu[at + i] = b[i]
-    call_kernel(plan.kernels.address_of[plan.written_out[2]], lu, 0, x, 0)
+    if plan.written_out[0] == 0:
+        _solve_rows(plan, lu, b, x, work)
+        return
+    call_vectors(plan.kernels.address_of[plan.written_out[2]], (lu, b, x))
 
 
 @compiled
 def factor_in_loops(plan, values, shift, lu, work):
     """The same for any size and for complex numbers; ``work`` has the type of the factors."""
+    if plan.large > 0:
+        return by_blocks.factor_in_loops(plan.blocks, values, shift, lu)
+    return _factor_rows(plan, values, shift, lu, work)
+
+
+@compiled
+def _factor_rows(plan, values, shift, lu, work):
+    """Row by row, each reduced by those before it."""
     start, column, diagonal, order = plan.start, plan.column, plan.diagonal, plan.order
     a_start, a_place, a_column = plan.a_start, plan.a_place, plan.a_column
     for i in range(diagonal.shape[0]):
@@ -174,7 +231,7 @@ def factor_in_loops(plan, values, shift, lu, work):
             lu[k] = multiplier
             if multiplier != 0.0:  # (rows that are not in force are zeros within the pattern)
                 for s in range(diagonal[j] + 1, start[j + 1]):
-                    work[column[s]] -= multiplier * lu[s]
+                    work[column[s]] = less_product(work[column[s]], multiplier, lu[s])
         for k in range(middle, last):
             lu[k] = work[column[k]]
         pivot = lu[middle]
@@ -187,17 +244,26 @@ def factor_in_loops(plan, values, shift, lu, work):
 @compiled
 def solve_in_loops(plan, lu, b, x, work):
     """X = K^-1 b with the factors at hand (x may be b)."""
+    if plan.large > 0:
+        by_blocks.solve_in_loops(plan.blocks, lu, b, x)
+        return
+    _solve_rows(plan, lu, b, x, work)
+
+
+@compiled
+def _solve_rows(plan, lu, b, x, work):
+    """Row by row, forward and backward."""
     start, column, diagonal, order = plan.start, plan.column, plan.diagonal, plan.order
     n = diagonal.shape[0]
     for i in range(n):
         total = b[order[i]]
         for k in range(start[i], diagonal[i]):
-            total -= lu[k] * work[column[k]]
+            total = less_product(total, lu[k], work[column[k]])
         work[i] = total
     for i in range(n - 1, -1, -1):
         total = work[i]
         for k in range(diagonal[i] + 1, start[i + 1]):
-            total -= lu[k] * work[column[k]]
+            total = less_product(total, lu[k], work[column[k]])
         work[i] = total * lu[diagonal[i]]
         x[order[i]] = work[i]
 
@@ -205,6 +271,9 @@ def solve_in_loops(plan, lu, b, x, work):
 @compiled
 def solve_transposed(plan, lu, b, x, work):
     """X = K^-T b with the factors at hand (x may be b): K = L U, so U^T y = b and L^T x = y."""
+    if plan.large > 0:
+        by_blocks.solve_transposed(plan.blocks, lu, b, x)
+        return
     start, column, diagonal, order = plan.start, plan.column, plan.diagonal, plan.order
     n = diagonal.shape[0]
     for i in range(n):
@@ -224,4 +293,4 @@ def subtract_product(plan, values, x, r):
     """R -= K x with the true matrix, without the shift."""
     row, column, place = plan.e_row, plan.e_column, plan.e_place
     for k in range(row.shape[0]):
-        r[row[k]] -= values[place[k]] * x[column[k]]
+        r[row[k]] = less_product(r[row[k]], values[place[k]], x[column[k]])

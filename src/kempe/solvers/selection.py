@@ -35,6 +35,9 @@ SOFTER = 1e4
 #: Shares of its own effect that a normal force keeps where the friction it makes is counted in: next to nothing is a
 #: force that is not determined (Painleve's paradox), little is next to that.
 NEARLY_NOTHING, LITTLE = 1e-3, 0.05
+#: Of elements that hold the same thing one after the other may be said to slide, each where the others have taken what
+#: it held: from so many instants without progress on, what slid stays so.
+IN_TURN = 1
 #: What a guard may be below zero, in units of the motion, until it has been clear of it.
 SLACK = 1e-12
 
@@ -227,7 +230,9 @@ def _enter(eq: Equations, wk: Work, course: Course) -> int:
             _log(eq, course, e, mode)
     for e in range(touches.element.shape[0]):
         _put_slack(eq, wk, course, e, int(wk.x[touches.mode_at[e]]))
-        choice.meets[e] = choice.parts[e] = choice.slides[e] = choice.rests[e] = choice.plastic[e] = 0
+        choice.meets[e] = choice.parts[e] = choice.rests[e] = choice.plastic[e] = 0
+        if course.crowded < IN_TURN:
+            choice.slides[e] = 0
     for c in range(choice.count):
         held = choice.state[c] == HELD
         now.al[eq.n + choice.row[c]] = choice.lam[c] if held else 0.0

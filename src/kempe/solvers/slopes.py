@@ -27,6 +27,7 @@ from kempe.solvers.motion import (
     new_state,
     place_all,
 )
+from kempe.solvers.program import STATE, TIME
 from kempe.solvers.tape import INSTANT
 from kempe.solvers.vectors import copy
 
@@ -144,37 +145,25 @@ class Slopes(Frame):
 @compiled
 def put_direction(layout, dq, dv, dal, n, dt, dx):
     """Put the direction of a state into dx."""
-    q_from, q_to, v_to, a_to, t_to = layout.q_from, layout.q_to, layout.v_to, layout.a_to, layout.t_to
-    for k in range(q_from.shape[0]):
-        i = q_from[k]
-        dx[q_to[k]] = dq[i]
-        dx[v_to[k]] = dv[i]
-        dx[a_to[k]] = dal[i]
-    for k in range(t_to.shape[0]):
-        dx[t_to[k]] = dt
-    lam_from, lam_to = layout.lam_from, layout.lam_to
-    for k in range(lam_from.shape[0]):
-        dx[lam_to[k]] = dal[n + lam_from[k]]
+    dx[TIME] = dt
+    for i in range(n):
+        dx[STATE + i] = dq[i]
+        dx[STATE + n + i] = dv[i]
+    for i in range(n + layout.m):
+        dx[STATE + 2 * n + i] = dal[i]
 
 
 @compiled
 def collect(layout, xbar, qbar, vbar, albar, n):
     """Add the weights of a state, taken out of xbar; that of the time is returned."""
-    q_from, q_to, v_to, a_to, t_to = layout.q_from, layout.q_to, layout.v_to, layout.a_to, layout.t_to
-    for k in range(q_from.shape[0]):
-        i = q_from[k]
-        qbar[i] += xbar[q_to[k]]
-        vbar[i] += xbar[v_to[k]]
-        albar[i] += xbar[a_to[k]]
-        xbar[q_to[k]] = xbar[v_to[k]] = xbar[a_to[k]] = 0.0
-    lam_from, lam_to = layout.lam_from, layout.lam_to
-    for k in range(lam_from.shape[0]):
-        albar[n + lam_from[k]] += xbar[lam_to[k]]
-        xbar[lam_to[k]] = 0.0
-    tbar = 0.0
-    for k in range(t_to.shape[0]):
-        tbar += xbar[t_to[k]]
-        xbar[t_to[k]] = 0.0
+    for i in range(n):
+        qbar[i] += xbar[STATE + i]
+        vbar[i] += xbar[STATE + n + i]
+    for i in range(n + layout.m):
+        albar[i] += xbar[STATE + 2 * n + i]
+    tbar = xbar[TIME]
+    for i in range(STATE + 3 * n + layout.m):
+        xbar[i] = 0.0
     return tbar
 
 

@@ -1,15 +1,16 @@
 """LU factorisation on a fixed pattern: order and pivots are chosen once, numbers are refactored many times.
 
-SciPy's SuperLU chooses the column order and the pivots at one matrix; the fill is found once; ``factor`` then redoes
-only the arithmetic. Where the chosen pivots have become poor (a multiplier above ``GROWTH``: a crank that turns makes
-each of its entries vanish twice per turn), a small matrix is factored once with full columns and fresh pivots; for a
-large one the caller is told and plans again.
+Order and pivots are chosen at one matrix, for least fill (in large ones by SciPy's SuperLU); the fill is found once;
+``factor`` then redoes only the arithmetic. Where the chosen pivots have become poor (a multiplier above ``GROWTH``: a
+crank that turns makes each of its entries vanish twice per turn), a small matrix is factored once with full columns and
+fresh pivots; for a large one the caller is told and plans again.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from kempe.kernels.call import less_product
 from kempe.solvers.jit import compiled, entry
 from kempe.solvers.pack import pack, part
 
@@ -23,6 +24,9 @@ PARITY = 8  # the sign of the two permutations together
 
 #: Up to this size poor pivots are answered with a full factorisation.
 FULL = 64
+#: A pivot is at least this share of the largest entry in its column, where it is chosen.
+LARGE = 0.1
+SINGULAR = "the matrix is singular whatever its entries"
 
 
 def plan_lu(
@@ -78,17 +82,47 @@ def size_lu(plan: np.ndarray) -> int:
 
 
 def _orders(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which row and column comes when."""
+    # A singular matrix has an order too: a small random shift of its entries gives something to pivot on.
+    shift = 1e-10 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    shifted = values + np.random.default_rng(0).uniform(0.5, 1.5, len(values)) * shift
+    return _sparsest(n, rows, columns, shifted) if n <= FULL else _superlu(n, rows, columns, shifted)
+
+
+def _sparsest(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Markowitz's order: the pivot that makes least fill comes next, if it is not small in its column.
+
+    In mechanisms these are the ones and minus ones with which coordinates enter the equations of joints: they stay
+    good pivots wherever the mechanism moves.
+    """
+    A, there = np.zeros((n, n)), np.zeros((n, n), dtype=bool)
+    np.add.at(A, (rows, columns), values)
+    there[rows, columns] = True
+    order, column_order = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    for k in range(n):
+        size = np.abs(A)
+        good = there & (size >= LARGE * size.max(axis=0)) & (size > 0.0)
+        if not good.any():
+            raise np.linalg.LinAlgError(SINGULAR)
+        fill = np.outer(there.sum(axis=1) - 1.0, there.sum(axis=0) - 1.0)
+        i, j = np.unravel_index(np.argmin(np.where(good, fill, np.inf)), (n, n))
+        order[k], column_order[k] = i, j
+        others = there[:, j].copy()
+        others[i] = False
+        there[others] |= there[i]
+        A[others] -= np.outer(A[others, j] / A[i, j], A[i])
+        A[i], A[:, j], there[i], there[:, j] = 0.0, 0.0, False, False
+    return order, column_order
+
+
+def _superlu(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import splu
 
-    # A singular matrix has an order too: a small random shift of its entries gives SuperLU something to pivot on.
-    shift = 1e-10 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
-    noise = np.random.default_rng(0).uniform(0.5, 1.5, len(values)) * shift
-    matrix = csc_matrix((values + noise, (rows, columns)), shape=(n, n))
     try:
-        lu = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.1)
+        lu = splu(csc_matrix((values, (rows, columns)), shape=(n, n)), permc_spec="COLAMD", diag_pivot_thresh=LARGE)
     except RuntimeError as error:
-        raise np.linalg.LinAlgError("the matrix is singular whatever its entries") from error
+        raise np.linalg.LinAlgError(SINGULAR) from error
     return np.argsort(lu.perm_r), lu.perm_c.argsort()
 
 
@@ -122,7 +156,7 @@ def _factor_sparse(plan, values, lu, work):
             if multiplier != 0.0:
                 largest = max(largest, abs(multiplier))
                 for s in range(diagonal[j] + 1, start[j + 1]):
-                    work[column[s]] -= multiplier * lu[s]
+                    work[column[s]] = less_product(work[column[s]], multiplier, lu[s])
         for k in range(start[i], start[i + 1]):
             lu[k] = work[column[k]]
         pivot = lu[diagonal[i]]
@@ -202,12 +236,12 @@ def solve(plan, lu, b, x, work):
         for i in range(n):
             total = b[row_perm[i]]
             for k in range(start[i], diagonal[i]):
-                total -= lu[k] * work[column[k]]
+                total = less_product(total, lu[k], work[column[k]])
             work[i] = total
         for i in range(n - 1, -1, -1):
             total = work[i]
             for k in range(diagonal[i] + 1, start[i + 1]):
-                total -= lu[k] * work[column[k]]
+                total = less_product(total, lu[k], work[column[k]])
             work[i] = total * lu[diagonal[i]]
     for i in range(n):
         x[column_perm[i]] = work[i]
@@ -228,11 +262,11 @@ def solve_transposed(plan, lu, b, x, work):
             total = work[i] * lu[diagonal[i]]
             work[i] = total
             for k in range(diagonal[i] + 1, start[i + 1]):
-                work[column[k]] -= lu[k] * total
+                work[column[k]] = less_product(work[column[k]], lu[k], total)
         for i in range(n - 1, -1, -1):
             total = work[i]
             for k in range(start[i], diagonal[i]):
-                work[column[k]] -= lu[k] * total
+                work[column[k]] = less_product(work[column[k]], lu[k], total)
     for i in range(n):
         x[row_perm[i]] = work[i]
 

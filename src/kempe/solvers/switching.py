@@ -119,6 +119,9 @@ def _meet(eq: Equations, wk: Work, course: Course, theta: float) -> int:
     course.crowded = course.crowded + 1 if at - course.last_switch <= 1e-12 * (1.0 + abs(at)) else 0
     course.last_switch = at
     G = watch.taken.shape[0]
+    if course.crowded == 0:
+        for e in range(course.choice.slides.shape[0]):
+            course.choice.slides[e] = 0
     if course.crowded > CHATTER + G:
         for c in range(G):
             course.culprit = c if watch.taken[c] > 0 else course.culprit

@@ -46,8 +46,7 @@ def directions_of(system: System, name: str) -> Directions:
         (
             number(system._variant(k, f"push:{name}").kernel),
             number(system._variant(k, f"pull:{name}").kernel),
-            int(system.x_at[k]),
-            int(system.x_at[k + 1] - system.x_at[k]),
+            system.inputs_at(k),
             target,
         )
         for k, target in zip(using, targets, strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 from kempe.elements import Element
 from kempe.elements.touching import BACKWARD, CLOSED, FORWARD, NORMAL, OPEN, STICK, STICKS
 from kempe.solvers import quasi_definite as qd
-from kempe.solvers.motion import AT_ITS_END, Follows, Hybrids, Touches
+from kempe.solvers.motion import AT_ITS_END, Follows, Hybrids, Touches, Whole
 from kempe.solvers.program import Program
 from kempe.system.system import System
 
@@ -357,6 +357,21 @@ class DynamicPrograms:
                 x[at + 1 : at + 1 + h.kept[e]] = latched[h.kept_at[into[0]] :][: h.kept[e]]
         x[h.row_at] = (h.row_modes >> x[h.row_mode_at].astype(_INT)) & 1
 
+    @cached_property
+    def renewal(self) -> float:
+        """What a new matrix of an implicit step costs, in iterations of Newton's method with a known one."""
+        tangent, residual = (
+            sum(len(program.kernels.held[number].steps) for number in program.kernel.tolist()) // program.side_by_side
+            for program in (self.tangent, self.residual)
+        )
+        factoring, solving = self.plan.work
+        return (tangent + factoring) / (residual + solving)
+
+    @cached_property
+    def whole(self) -> Whole:
+        """The functions that do several things at once, those there are so far."""
+        return Whole()
+
     # --- the linear system ---------------------------------------------------------------------------------------
 
     @cached_property
@@ -411,6 +426,4 @@ class DynamicPrograms:
                 links[j].add(row)
                 if not heavy[j]:
                     waits[j].add(row)
-        rows, columns, places = self.entries
-        order = qd.safe_order(groups, links, waits)
-        return qd.plan(n + system.m, rows, columns, places, order, system.kernels)
+        return qd.planned(groups, links, waits, self.entries, system.kernels)

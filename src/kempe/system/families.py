@@ -90,7 +90,7 @@ class Family:
         """The tables that are read: their pieces are inputs, and their ends are guarded where they must not be left."""
         stated: list[ca.SX] = []
         _words([getattr(self, name) for name in STATED if hasattr(self, name)], stated)
-        if "mass" in vars(self):
+        if self.states_mass:
             stated.append(self.mass)
         readings = readings_in(stated)
         self.pieces, self.arguments = pieces_of(readings), places_of(readings)
@@ -117,6 +117,8 @@ class Family:
         """The kinetic energy, and the mass matrix where the element gives it."""
         self.kinetic: ca.SX | None = None
         given = element.mass(view) if element.has_inertia else None
+        #: Whether the element states its mass matrix, instead of the energy that it follows from.
+        self.states_mass = given is not None
         if given is not None:
             # one triangle mirrored: half the work, and no gap by rounding
             self.mass = ca.triu2symm(ca.triu(ca.cse(_matrix(given))))
@@ -290,20 +292,6 @@ class Family:
     def following(self) -> ca.SX:
         """What is followed while it is out of its first mode: values of which the largest counts, then rates."""
         return _column([*self.followed.largest.values(), *self.followed.total.values()])
-
-    @cached_property
-    def swift(self) -> bool:
-        """Whether the balance of forces depends on rates or accelerations."""
-        return bool(ca.depends_on(self.balance, ca.vertcat(self.v, self.a)))
-
-    @cached_property
-    def timed(self) -> bool:
-        """Whether anything depends on the time."""
-        guards = [self.guards, self.guard_rates, self.jumps, self.first_mode] if self.switches else []
-        guards += [ca.SX(value) for s in self.switches for value in s.latch.values()]
-        stored = [self.weight, self.potential, self.damping, self.force, self.phi, self.arguments, *guards]
-        stored += [] if self.kinetic is None else [self.kinetic]
-        return bool(ca.depends_on(_column(stored), self.t))
 
     @cached_property
     def moves(self) -> bool:
@@ -536,7 +524,7 @@ def mathematics(family: Family) -> Hashable:
     expressions: list[ca.SX] = []
     words = _words([getattr(family, name) for name in STATED], expressions)
     function = ca.Function("f", [family.x], expressions, {"allow_free": True})
-    return (words, "mass" in vars(family), tuple(sorted(family.at.items())), digest(function))
+    return (words, family.states_mass, tuple(sorted(family.at.items())), digest(function))
 
 
 def _words(stated: Any, expressions: list[ca.SX]) -> Hashable:

@@ -19,13 +19,26 @@ from kempe.errors import ModelError
 from kempe.kernels import UnsupportedOperation
 from kempe.kernels.compiler import call_address
 from kempe.model import Model
-from kempe.solvers.program import Kernels, Layout, Program, evaluated, make_program, size_arguments
+from kempe.solvers.program import (
+    STATE,
+    TIME,
+    WEIGHTS,
+    Kernels,
+    Layout,
+    Program,
+    evaluated,
+    make_program,
+    size_arguments,
+    size_head,
+)
 from kempe.system.families import Family, Variant, family_with_tables, mathematics
 
 _INT = np.int64
 _NONE = np.zeros(0)
 #: At least as many as a family has variants.
 VARIANTS = 48
+#: Programs of these variants and of so many calls are evaluated several calls at a time.
+OFTEN_RUN, MANY_CALLS = {"residual", "tangent", "explicit", "value", "canonical"}, 160
 
 
 class Row:
@@ -100,15 +113,16 @@ class System:
         self.drives = np.array([row.drives for row in self.rows], dtype=bool)
         #: The rows that keep a part rigid, which are no joints.
         self.keeps_rigid = np.array([row.element.keeps_rigid for row in self.rows], dtype=bool)
-        #: The one table of addresses: room for every variant of every family, and for a factorisation.
-        self.kernels = Kernels(VARIANTS * len(set(self.families)) + 8)
+        #: The one table of addresses: room for every variant of every family, and for what is written out.
+        self.kernels = Kernels(VARIANTS * len(set(self.families)) + 128)
         self._place_inputs()
         self._place_numbers()
 
     # --- inputs ------------------------------------------------------------------------------------------------
 
     def _place_inputs(self) -> None:
-        self.x_at = np.cumsum([0, *(f.x.numel() for f in self.families)]).astype(_INT)
+        head = size_head(self.n, self.m)
+        self.x_at = np.cumsum([head, *(f.x.numel() for f in self.families)]).astype(_INT)
         row_at = np.cumsum([0, *(f.n_rows for f in self.families)])
         self.q_of = [
             np.array([self.first[p.name] + k for p in e.parts() for k in range(len(p.channels))], dtype=_INT)
@@ -122,24 +136,25 @@ class System:
             for k, e in enumerate(self.elements)
         ]
         self._place_conditions()
-        at = [f.at for f in self.families]
-        ranges = [self.x_at[k] + a["q"] + np.arange(len(self.q_of[k])) for k, a in enumerate(at)]
-        swift = [k for k, f in enumerate(self.families) if f.swift]
-        sizes = [len(q) for q in self.q_of]
-        self.layout = Layout(
-            q_from=_join(self.q_of),
-            q_to=_join(ranges),
-            v_to=_join([r + size for r, size in zip(ranges, sizes, strict=True)]),
-            a_to=_join([r + 2 * size for r, size in zip(ranges, sizes, strict=True)]),
-            t_to=np.array([self.x_at[k] + a["t"] for k, a in enumerate(at) if self.families[k].timed], dtype=_INT),
-            c_to=np.array([self.x_at[k] + a["c"] for k, a in enumerate(at)], dtype=_INT),
-            lam_from=_join(self.lam_of),
-            lam_to=_join([self.x_at[k] + a["lam"] + np.arange(len(self.lam_of[k])) for k, a in enumerate(at)]),
-            swift_from=_join([self.q_of[k] for k in swift]),
-            swift_v_to=_join([ranges[k] + sizes[k] for k in swift]),
-            swift_a_to=_join([ranges[k] + 2 * sizes[k] for k in swift]),
-            **self._tables(),
-        )
+        #: For every place of x: where its value is found, there or in the head.
+        self.found_at = np.arange(self.x_at[-1])
+        for k, f in enumerate(self.families):
+            self.found_at[self.x_at[k] : self.x_at[k + 1]] = self._found_at(k, f)
+        self.layout = Layout(n=self.n, m=self.m, **self._tables())
+
+    def _found_at(self, k: int, family: Family) -> np.ndarray:
+        """Where the inputs of an element's kernels are found in x."""
+        at, q, n = family.at, self.q_of[k], self.n
+        found = self.x_at[k] + np.arange(family.x.numel())
+        found[at["q"] : at["q"] + 3 * len(q)] = STATE + np.concatenate([q, n + q, 2 * n + q])
+        found[at["t"]] = TIME
+        found[at["c"] : at["c"] + 3] = WEIGHTS + np.arange(3)
+        found[at["lam"] : at["lam"] + len(self.lam_of[k])] = STATE + 3 * n + self.lam_of[k]
+        return found
+
+    def inputs_at(self, k: int) -> np.ndarray:
+        """The places of x in which the inputs of element k's kernels are found."""
+        return self.found_at[self.x_at[k] : self.x_at[k + 1]]
 
     @staticmethod
     def _loads(element: Element, place: dict[Element, int]) -> list[Element]:
@@ -366,11 +381,17 @@ class System:
         """Calls of a variant for some elements, whose outputs side by side are ``source``, added at ``target``."""
         kernels = [self._variant(k, variant).kernel for k in using]
         x_at = self.x_at[:-1][np.array(using, dtype=_INT)]
-        return make_program(self.kernels, kernels, x_at, source, target, size)
+        large = variant in OFTEN_RUN and len(using) >= MANY_CALLS
+        return make_program(self.kernels, kernels, x_at, source, target, size, self.found_at, large)
 
     @property
     def _constrained(self) -> list[int]:
         return [k for k, f in enumerate(self.families) if f.n_rows]
+
+    @cached_property
+    def row_labels(self) -> list[str]:
+        """The constraint rows as a user reads them."""
+        return [row.label for row in self.rows]
 
     @cached_property
     def has_loops(self) -> bool:
@@ -465,6 +486,20 @@ class System:
 
         return DynamicPrograms(self)
 
+    @cached_property
+    def fusion(self) -> Any:
+        """What is written out of these programs."""
+        from kempe.system.fusion import Fusion
+
+        return Fusion(self)
+
+    @cached_property
+    def driven(self) -> Any:
+        """What is written out of instants of driven motions."""
+        from kempe.system.driven import Driven
+
+        return Driven()
+
     # --- one-off evaluations from Python -----------------------------------------------------------------------
 
     def evaluate(
@@ -496,7 +531,8 @@ class System:
                 continue
             kernel = self._variant(k, "explicit").kernel
             out = np.zeros(max(kernel.n_out, 1))
-            call_address(kernel.address, x.ctypes.data + 8 * int(self.x_at[k]), out.ctypes.data)
+            own = x[self.inputs_at(k)]
+            call_address(kernel.address, own.ctypes.data, out.ctypes.data)
             found.append(out)
         return found
 

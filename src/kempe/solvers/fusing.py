@@ -1,0 +1,126 @@
+"""Programs written out whole: each kernel call at its place, what several need computed once, factors and solutions.
+
+Whatever ``run`` does with a program in a loop over its calls, machine code made here does in one go, operation by
+operation the same: digits do not depend on whether a program is fused. So it may happen at any time, while steps run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from kempe.kernels.linear import Pattern, eliminated, factored, solved
+from kempe.kernels.sheet import Sheet
+from kempe.solvers.program import ROW_WEIGHT, STATE, WEIGHTS, Program
+
+
+def outputs_of(sheet: Sheet, program: Program, given: Mapping[int, int] | None = None) -> list[int]:
+    """The outputs of a program whose x is the sheet's first input, but for places whose values are given."""
+    known = given or {}
+    found_at = dict(zip(program.gather_to.tolist(), program.gather_from.tolist(), strict=True))
+    held, made = program.kernels.held, list[int]()
+
+    def reading(at: int) -> Callable[[int], int]:
+        def read(place: int) -> int:
+            where = found_at.get(at + place, at + place)
+            return known[where] if where in known else sheet.read(0, where)
+
+        return read
+
+    for number, at in zip(program.kernel.tolist(), program.x_at.tolist(), strict=True):
+        kernel = held[number]
+        made += sheet.put_in(kernel.steps, reading(at), kernel.n_out)
+    return sheet.sum_at(program.size_out, [made[k] for k in program.source.tolist()], program.target.tolist())
+
+
+def can_be_fused(program: Program) -> bool:
+    """Whether all kernels of a program are straight: none has a loop over columns."""
+    return all(program.kernels.held[number].columns is None for number in set(program.kernel.tolist()))
+
+
+def whole(program: Program) -> Sheet:
+    """A program: of x its outputs."""
+    sheet = Sheet()
+    _write(sheet, 1, outputs_of(sheet, program))
+    return sheet
+
+
+def with_factors(program: Program, first: int, pattern: Pattern) -> Sheet:
+    """A program whose outputs from ``first`` on are values of a matrix: of x and shift its outputs and the factors."""
+    sheet = Sheet()
+    out = outputs_of(sheet, program)
+    _write(sheet, 2, out)
+    _write(sheet, 3, factored(sheet, pattern, out[first:], _inputs(sheet, 1, len(pattern.order))))
+    return sheet
+
+
+def accelerating(program: Program, n: int, m: int, pattern: Pattern) -> Sheet:
+    """The explicit program, solved: of x and shift accelerations and multipliers, and a number where that went well."""
+    sheet = Sheet()
+    out = outputs_of(sheet, program)
+    shift = _inputs(sheet, 1, n + m)
+    lu, pivots = eliminated(sheet, pattern, [{i: shift[k]} for i, k in enumerate(pattern.order)], out[n + 3 * m :])
+    right = [*(sheet.negate(f) for f in out[:n]), *out[n + 2 * m : n + 3 * m]]
+    _write(sheet, 2, solved(sheet, pattern, lu, right))
+    # a reciprocal that is not finite, or zero, times what it is of is no number
+    unity = [sheet.multiply(lu[k], pivot) for k, pivot in zip(pattern.diagonal, pivots, strict=True)]
+    sheet.write(3, 0, sheet.total(unity))
+    return sheet
+
+
+def iterating(program: Program, n: int, m: int, pattern: Pattern) -> Sheet:
+    """An iteration of Newton's method: of x and factors the next x, and with units how far it went and was off before.
+
+    The right-hand side is -[f, weight Phi]; accelerations, rates and coordinates change by the solution, weighted as in
+    the tangents.
+    """
+    sheet = Sheet()
+    out, weight = outputs_of(sheet, program), sheet.read(0, ROW_WEIGHT)
+    right = [sheet.negate(f) for f in out[:n]] + [sheet.negate(sheet.multiply(weight, phi)) for phi in out[n : n + m]]
+    found = solved(sheet, pattern, _inputs(sheet, 1, len(pattern.column)), right)
+    units, moved = _inputs(sheet, 2, n + m), list[int]()
+    to_v, to_q = sheet.read(0, WEIGHTS + 1), sheet.read(0, WEIGHTS + 2)
+    for i in range(n):
+        for at, change in (
+            (STATE + i, sheet.multiply(to_q, found[i])),
+            (STATE + n + i, sheet.multiply(to_v, found[i])),
+            (STATE + 2 * n + i, found[i]),
+        ):
+            sheet.write(0, at, sheet.add(sheet.read(0, at), change))
+        moved.append(sheet.multiply(sheet.size(found[i]), units[i]))
+    for k in range(m):
+        at = STATE + 3 * n + k
+        sheet.write(0, at, sheet.add(sheet.read(0, at), found[n + k]))
+    off = [sheet.multiply(sheet.size(out[n + k]), units[n + k]) for k in range(m)]
+    _write(sheet, 3, [sheet.multiply(to_q, sheet.largest(moved)), sheet.largest(off)])
+    return sheet
+
+
+def projecting(program: Program, n: int, m: int, pattern: Pattern) -> Sheet:
+    """Of x and factors Phi, and the solution for [0, -Phi]."""
+    sheet = Sheet()
+    phi, zero = outputs_of(sheet, program), sheet.constant(0.0)
+    _write(sheet, 2, phi)
+    right = [zero] * n + [sheet.negate(value) for value in phi]
+    _write(sheet, 3, solved(sheet, pattern, _inputs(sheet, 1, len(pattern.column)), right))
+    return sheet
+
+
+def refining(pattern: Pattern, entries: tuple[np.ndarray, np.ndarray, np.ndarray], size: int) -> Sheet:
+    """Of values, factors, a right-hand side and a solution: what the solution is to be changed by."""
+    sheet, N = Sheet(), len(pattern.order)
+    values, lu, right, found = (_inputs(sheet, k, count) for k, count in enumerate((size, len(pattern.column), N, N)))
+    for i, j, place in zip(*(array.tolist() for array in entries), strict=True):
+        right[i] = sheet.reduce(right[i], values[place], found[j])
+    _write(sheet, 4, solved(sheet, pattern, lu, right))
+    return sheet
+
+
+def _inputs(sheet: Sheet, vector: int, count: int) -> list[int]:
+    return [sheet.read(vector, k) for k in range(count)]
+
+
+def _write(sheet: Sheet, vector: int, values: list[int]) -> None:
+    for k, value in enumerate(values):
+        sheet.write(vector, k, value)
