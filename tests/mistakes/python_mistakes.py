@@ -866,7 +866,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
     (
         'm.driver("a", crank.angle, kp.constant_speed(1.0))\nm.driver("b", slider.x, kp.constant_speed(2.0))\nm.simulate(0.1)',
         [
-            "lock-up at t = 0: driver 'b' asks for a speed that the joints 'B', 'O' and 'A' cannot",
+            "lock-up at t = 0: driver 'b' asks for a speed that the joints 'O', 'A' and 'B' cannot",
             "start beside the dead centre, or drive another part",
         ],
     ),
@@ -887,14 +887,14 @@ MISTAKES: list[tuple[str, list[str]]] = [
     (
         'm.driver("a", slider.x, lambda t: 0.39 + 0.05 * t)\nm.simulate(1.0)',
         [
-            "lock-up at t = 0.2: driver 'a' asks for a motion that the joints 'B', 'A' and 'O' cannot",
+            "lock-up at t = 0.2: driver 'a' asks for a motion that the joints 'O', 'A' and 'B' cannot",
             "beyond this position there is none, or the driver's speed would have",
         ],
     ),
     (
         'm.driver("a", slider.x, lambda t: 0.39 + 0.05 * t)\nm.simulate(1.0, method="radau")',
         [
-            "lock-up at t = 0.2: driver 'a' asks for a motion that the joints 'B', 'A' and 'O' cannot",
+            "lock-up at t = 0.2: driver 'a' asks for a motion that the joints 'O', 'A' and 'B' cannot",
             "beyond this position there is none, or the driver's speed would have",
         ],
     ),
@@ -902,7 +902,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
         'm.driver("a", slider.x, lambda t: 0.39 + 0.05 * t)\nm.simulate(1.0, method="alpha")',
         [
             "lock-up at t = 0.1999",
-            "driver 'a' asks for a motion that the joints 'B', 'A' and",
+            "driver 'a' asks for a motion that the joints 'O', 'A' and",
             "beyond this position there is none, or the driver's speed would have",
         ],
     ),

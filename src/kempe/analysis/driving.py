@@ -8,7 +8,7 @@ from kempe.analysis.mobility import Mobility, mobility, neighbours
 from kempe.errors import ModelError
 from kempe.simulation.assembling import assembled
 from kempe.simulation.posing import Posed
-from kempe.system.dependence import constraint_rank
+from kempe.system.dependence import constraint_rank, most_first
 
 
 def enough_drivers(posed: Posed, t: float) -> None:
@@ -73,5 +73,5 @@ def _owners(posed: Posed, left: np.ndarray) -> str:
 def _free(posed: Posed, right: np.ndarray) -> str:
     """The coordinates that can still move, strongest first."""
     weight = np.abs(right).max(axis=0)
-    order = [k for k in np.argsort(-weight, kind="stable") if weight[k] > 1e-9]
+    order = [k for k in most_first(weight) if weight[k] > 1e-9]
     return ", ".join(posed.system.names[k][0] for k in order[:6])

@@ -23,7 +23,7 @@ from kempe.simulation.progress import Progress, Report, reporting
 from kempe.simulation.times import check_room, same_time, time_grid
 from kempe.solvers import continuation as co
 from kempe.solvers.sparse_lu import plan_lu
-from kempe.system.dependence import constraint_rank
+from kempe.system.dependence import constraint_rank, most_first
 from kempe.system.fusion import compile_named
 
 #: A bifurcation is perfect when the constraints need to be shifted by no more than this to have it.
@@ -341,7 +341,7 @@ class _Motion:
     def _contradiction(self) -> Result:
         t, q = self.state.instant()[:2]
         Phi = np.abs(self.posed.Phi(q, t)) / self.row_scale
-        names = [self.posed.system.rows[k].owner for k in np.argsort(-Phi)[:3]]
+        names = [self.posed.system.rows[k].owner for k in most_first(Phi)[:3]]
         raise ConvergenceError(
             f"redundant constraints contradict each other after t = {t:.10g}: {', '.join(dict.fromkeys(names))}",
             self._result(False, "contradiction", "redundant constraints contradict each other"),

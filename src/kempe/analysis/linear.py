@@ -27,7 +27,7 @@ from kempe.simulation.assembling import Pose, coordinate_index, named_pose, pose
 from kempe.simulation.posing import Posed
 from kempe.simulation.starting import machine_at
 from kempe.solvers.least_squares import DENSE
-from kempe.system.dependence import constraint_rank
+from kempe.system.dependence import constraint_rank, most_first
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def _regular(posed: Posed, at: State, rows: int, N: np.ndarray) -> None:
     ranks = [constraint_rank(posed.linear(q, at.t)[1], posed.scale, posed.row_scale)[0] for q in near]
     if not near or max(ranks) + N.shape[1] > n:
         free = np.abs(N).max(axis=1)
-        listed = ", ".join(posed.system.names[k][0] for k in np.argsort(-free, kind="stable")[:3])
+        listed = ", ".join(posed.system.names[k][0] for k in most_first(free)[:3])
         raise ModelError(
             f"'{posed.model.name}' is in a singular position, where small motions ({listed}) are not those of the "
             "mechanism; see m.mobility()"

@@ -15,7 +15,7 @@ from kempe.simulation.assembling import CLOSED, Pose, assembled, pose_array
 from kempe.simulation.posing import Posed
 from kempe.simulation.velocities import rates
 from kempe.solvers.least_squares import levenberg_marquardt
-from kempe.system.dependence import RANK, combinations, constraint_rank, idle_multipliers
+from kempe.system.dependence import RANK, combinations, constraint_rank, idle_multipliers, most_first
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _free_coordinates(null: np.ndarray, system: Any) -> list[str]:
     if len(null) == 0:
         return []
     weight = np.abs(null).max(axis=0)
-    order = np.argsort(-weight, kind="stable")
+    order = most_first(weight)
     return [system.names[k][0] for k in order if weight[k] > 1e-9]
 
 

@@ -21,6 +21,7 @@ from kempe.model import Model
 from kempe.results import VIEWS, Result
 from kempe.simulation.assembling import Pose, close, coordinate_index, pose_array
 from kempe.simulation.posing import Posed
+from kempe.system.dependence import most_first
 
 #: A squared frequency below this fraction of what the stiffnesses at work would give counts as zero.
 ZERO = 1e-12
@@ -74,7 +75,7 @@ class Modes:
         rows = [head]
         for k, kind in enumerate(self.kinds):
             moved = np.abs(self.shapes[:, k]) / posed.scale
-            most = [i for i in np.argsort(-np.round(moved, 9), kind="stable") if moved[i] > 0.05][:3]
+            most = [i for i in most_first(moved) if moved[i] > 0.05][:3]
             frequency, hertz = (
                 f"{x[k]:.6g}" if kind != "unstable" or x[k] else "-" for x in (self.frequencies, self.hertz)
             )

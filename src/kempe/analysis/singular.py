@@ -15,6 +15,7 @@ import numpy as np
 
 from kempe.results.events import Branch, SingularPosition
 from kempe.simulation.posing import Posed
+from kempe.system.dependence import most_first
 
 #: Singular values below this fraction of the largest count as zero at a located singular position.
 ZERO = 1e-7
@@ -173,7 +174,7 @@ def _rank_with_gamma(
 def _strongest(weights: np.ndarray) -> list[int]:
     """Indices of the entries that matter, largest first."""
     share = np.round(weights / weights.max(initial=1e-300), 6)
-    return [int(k) for k in np.argsort(-share, kind="stable") if share[k] > 0]
+    return [k for k in most_first(share) if share[k] > 0]
 
 
 def _tangents(

@@ -32,7 +32,7 @@ from kempe.simulation.posing import Posed
 from kempe.simulation.wording import held_names
 from kempe.solvers.least_squares import DENSE, levenberg_marquardt
 from kempe.system import compiled
-from kempe.system.dependence import combinations, idle_multipliers
+from kempe.system.dependence import combinations, idle_multipliers, most_first
 from kempe.system.sharing import sharing
 
 #: An eigenvalue of the stiffness below this fraction of the forces and stiffnesses at work counts as zero.
@@ -464,7 +464,7 @@ class _Balance:
     def failure(self, reason: str) -> ConvergenceError:
         """Why there is none, with what is still pushed and how hard."""
         posed, push = self.posed, np.abs(self.here.push)
-        strongest = [k for k in np.argsort(-push, kind="stable") if push[k] > 0.3 * push.max(initial=0.0)][:3]
+        strongest = [k for k in most_first(push) if push[k] > 0.3 * push.max(initial=0.0)][:3]
         efforts = {self.free[k]: self.here.push[k] / posed.scale[self.free[k]] for k in strongest}
         listed = ", ".join(f"{e:.4g} on '{posed.system.names[k][0]}'" for k, e in efforts.items())
         return ConvergenceError(

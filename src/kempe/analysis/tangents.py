@@ -11,7 +11,7 @@ from scipy.sparse import csc_matrix
 from kempe.errors import ModelError
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
-from kempe.system.dependence import RANK, constraint_rank
+from kempe.system.dependence import RANK, constraint_rank, most_first
 
 #: So often forces that depend on multipliers are evaluated again until both agree.
 LOAD_ITERATIONS = 40
@@ -99,7 +99,7 @@ def inertialess(posed: Posed, N: np.ndarray, M: np.ndarray) -> list[str]:
     if loose.shape[1] == 0:
         return []
     weight = np.abs(loose).max(axis=1)
-    return [posed.system.names[k][0] for k in np.argsort(-weight, kind="stable") if weight[k] > 1e-3]
+    return [posed.system.names[k][0] for k in most_first(weight) if weight[k] > 1e-3]
 
 
 def with_inertia(posed: Posed, N: np.ndarray, M: np.ndarray) -> None:

@@ -28,7 +28,7 @@ from kempe.errors import ModelError
 from kempe.results import Result
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
-from kempe.system.dependence import constraint_rank
+from kempe.system.dependence import constraint_rank, most_first
 
 #: Equations are fulfilled when no larger part of them than this is left.
 LEFT = 1e-8
@@ -137,7 +137,7 @@ class _Solved:
 
 def contradiction(posed: Posed, left: np.ndarray, parameter: str, when: str = "") -> ModelError:
     """Redundant constraints hold together only as the model was drawn, not when one of its numbers changes."""
-    rows = [k for k in np.argsort(-left, kind="stable") if left[k] > 1e-3 * left.max()]
+    rows = [k for k in most_first(left) if left[k] > 1e-3 * left.max()]
     owners = ", ".join(f"'{name}'" for name in list(dict.fromkeys(posed.system.rows[k].owner for k in rows))[:4])
     return ModelError(
         f"'{posed.model.name}' cannot be assembled with another value of '{parameter}': its redundant constraints "

@@ -25,6 +25,7 @@ from kempe.errors import ModelError
 from kempe.simulation.assembling import coordinate_index, pose_array
 from kempe.simulation.posing import Posed
 from kempe.solvers.least_squares import DENSE
+from kempe.system.dependence import most_first
 
 #: Below this share of the largest stiffness a motion is resisted by none.
 SOFT = 1e-11
@@ -128,7 +129,7 @@ def _determined(posed: Posed, saddle: Saddle, K: np.ndarray, at: Look, stiffness
     _, s, Vt = np.linalg.svd(L.T @ (whole @ N))
     if s[-1] <= SOFT * max(size, 1e-300):
         weight = np.abs(N @ Vt[-1])
-        free = [posed.system.names[saddle.free[k]][0] for k in np.argsort(-weight, kind="stable")[:3]]
+        free = [posed.system.names[saddle.free[k]][0] for k in most_first(weight)[:3]]
         raise _indifferent(posed, ", ".join(free))
 
 

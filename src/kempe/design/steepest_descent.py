@@ -41,6 +41,8 @@ GIVING = 1e-8
 MEMORY = 6
 #: A step this short, in scales of the parameters, leads nowhere.
 SHORTEST = 1e-12
+#: The largest factor a of a step.
+FARTHEST = 1e10
 
 
 @dataclass(frozen=True)
@@ -128,10 +130,10 @@ class Descent:
         self.rows = Rows(program, self.z, self.found)
         self.penalty = 0.0
         self.last: deque[tuple[float, float]] = deque([self._merits(self.found.f, self.found.c)], maxlen=MEMORY)
-        slope = max(float(np.linalg.norm(self.found.df)), 1e-300)
+        slope = max(float(np.linalg.norm(self.found.df)), 1e-100)
         d1 = self.rows.change(self.found.df, 1e-3 / slope).reduction
-        slope = max(float(np.linalg.norm(d1)), 1e-300)
-        self.a = max(REDUCTION * abs(self.found.f) / slope**2, 1e-4 / slope)
+        slope = max(float(np.linalg.norm(d1)), 1e-12 * slope)  # (what is less is rounding: nothing can be reduced)
+        self.a = min(max(REDUCTION * abs(self.found.f) / slope**2, 1e-4 / slope), FARTHEST)
 
     def change(self) -> Change:
         """The change of the design that the present length gives, within the longest one."""
@@ -177,7 +179,7 @@ class Descent:
         turned = (found.df - self.found.df) + (rows.L - self.rows.L).T @ change.multipliers
         moved = z - self.z
         curved, length = float(moved @ turned), float(moved @ moved)
-        self.a = min(length / curved if curved > 1e-12 * length else 4 * self.a, 1e10)
+        self.a = min(length / curved if curved > 1e-12 * length else 4 * self.a, FARTHEST)
         self.z, self.found, self.rows = z, found, rows
         self.last.append(self._merits(found.f, found.c))
 

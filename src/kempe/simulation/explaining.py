@@ -11,6 +11,7 @@ from kempe.simulation.wording import listed
 from kempe.solvers import course as co
 from kempe.solvers.least_squares import levenberg_marquardt
 from kempe.solvers.selection import undetermined
+from kempe.system.dependence import most_first
 
 if TYPE_CHECKING:
     from kempe.simulation.machine import Machine
@@ -185,7 +186,7 @@ def free_without_inertia(machine: Machine) -> list[str]:
     if loose.shape[1] == 0:
         return []
     weight = np.abs(loose).max(axis=1)
-    order = np.argsort(-weight, kind="stable")
+    order = most_first(weight)
     return [system.names[k][0] for k in order if weight[k] > 1e-3]
 
 
@@ -207,5 +208,5 @@ def weakest_rows(machine: Machine, limit: float = 1e-4) -> list[str]:
     if not sizes[-1] < limit * sizes[0]:
         return []
     weight = np.abs(U[:, -1])
-    owners = [machine.system.rows[k].owner for k in np.argsort(-weight) if weight[k] > 0.1]
+    owners = [machine.system.rows[k].owner for k in most_first(weight) if weight[k] > 0.1]
     return list(dict.fromkeys(owners))

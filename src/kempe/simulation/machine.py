@@ -34,7 +34,7 @@ from kempe.solvers.frames import put_back
 from kempe.solvers.impact import NEAR, touch_values
 from kempe.solvers.tape import Tape, new_tape
 from kempe.system import System
-from kempe.system.dependence import NOTHING, RANK, combinations, idle_multipliers
+from kempe.system.dependence import NOTHING, RANK, combinations, idle_multipliers, most_first
 from kempe.system.sharing import ELASTIC, Sharing, sharing
 from kempe.system.sizes import draw, new_sketch
 
@@ -490,9 +490,9 @@ class Machine:
             return
         weight = np.abs(U[:, rank:]).max(axis=1)
         rows = [row for row, yes in zip(self.system.rows, on, strict=True) if yes]
-        joints = list(dict.fromkeys(rows[k].owner for k in np.argsort(-weight, kind="stable") if weight[k] > 0.1))
+        joints = list(dict.fromkeys(rows[k].owner for k in most_first(weight) if weight[k] > 0.1))
         free = np.abs(Vt[rank:]).max(axis=0)
-        moving = [self.system.names[k][1] for k in np.argsort(-free, kind="stable") if free[k] > 0.1]
+        moving = [self.system.names[k][1] for k in most_first(free) if free[k] > 0.1]
         raise ModelError(
             f"'{self.system.model.name}' starts in a singular position (the constraints of {_listed(joints)} depend on "
             "each other there), from which several branches lead, and the velocities fit none of them: no acceleration "

@@ -12,6 +12,7 @@ from kempe.calling import meant, suggestion
 from kempe.elements import Field, shown
 from kempe.elements.quantities import either
 from kempe.system import System
+from kempe.system.dependence import most_first
 
 
 def held_names(hold: Any) -> list[Any]:
@@ -54,7 +55,7 @@ def unfollowed(system: System, J: np.ndarray, nu: np.ndarray, t: float) -> str:
     U, sizes, _ = np.linalg.svd(J)
     left = U[:, int((sizes > 1e-10 * sizes.max(initial=1e-300)).sum()) :]
     weight = np.abs(left @ (left.T @ nu))
-    rows = [system.rows[k] for k in np.argsort(-weight, kind="stable") if weight[k] > 1e-3 * weight.max()]
+    rows = [system.rows[k] for k in most_first(weight) if weight[k] > 1e-3 * weight.max()]
     drivers = list(dict.fromkeys(row.owner for row in rows if row.drives))
     joints = list(dict.fromkeys(row.owner for row in rows if not row.drives))
     if len(drivers) > 1:

@@ -12,6 +12,12 @@ RANK = 1e-8
 NOTHING = 1e-7
 
 
+def most_first(weight: np.ndarray) -> list[int]:
+    """Places in the order of what weighs most; what differs by less than a percent of the largest stays."""
+    largest = float(weight.max(initial=0.0))
+    return [int(k) for k in np.argsort(-np.round(weight / (largest or 1.0), 2), kind="stable")]
+
+
 def constraint_rank(J: np.ndarray, scale: np.ndarray, row_scale: np.ndarray) -> tuple[int, float, Any]:
     """Rank of a scaled Jacobian, the gap that separates zero from nonzero, and its singular value decomposition."""
     scaled = J * scale / row_scale[:, None]
