@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import warnings
 from itertools import product
 from typing import Any
 
@@ -260,7 +261,10 @@ def test_a_near_miss_is_no_singular_position(which, gap):
     b, times = NEAR_MISSES[which](gap), np.linspace(0.0, 4.0, 41)
     exact = b.exact(times)
     for kind, tolerance in product(("points", "bodies"), (1e-6, 1e-10)):
-        result = b.simulate(kind, times, tolerance=tolerance)
+        with warnings.catch_warnings():
+            if 1e-14 / gap > 1e2 * tolerance:  # rounding over the square of the weakest singular value: it may be told
+                warnings.simplefilter("ignore", kp.AccuracyWarning)
+            result = b.simulate(kind, times, tolerance=tolerance)
         kinetic = result.array("energy.kinetic")
         assert np.abs(kinetic / kinetic[0] - 1).max() < 1e3 * tolerance + 1e-8
         if result.events:

@@ -13,6 +13,7 @@ from kempe.kernels import Kernel, compile_function
 from kempe.simulation.methods import METHODS
 from kempe.solvers.program import Kernels, Program, make_program, run
 from kempe.system import system
+from kempe.system.dynamics import DynamicPrograms
 
 ONE = [
     ca.sin, ca.cos, ca.tan, ca.asin, ca.acos, ca.atan, ca.sinh, ca.cosh, ca.tanh, ca.exp, ca.expm1, ca.log, ca.log1p,
@@ -104,6 +105,7 @@ def row(count: int) -> kp.Mechanism:
 @pytest.mark.parametrize("method", METHODS)
 def test_motions_are_the_same_in_every_digit(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
+    monkeypatch.setattr(DynamicPrograms, "renewal", 2.0)  # (what a matrix costs decides how often there is a new one)
     for many in (8, 10**9):
         monkeypatch.setattr(system, "MANY_CALLS", many)
         found.append(row(11).simulate([0.0, 0.1, 0.3], method=method, tolerance=1e-7))

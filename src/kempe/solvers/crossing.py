@@ -47,6 +47,9 @@ CHANGE = 0.7
 RESTING, LONGEST_REST = 0.05, 16
 #: Of how many states the polynomials may be made.
 STATES = (16, 12, 9, 6, 4)
+#: Where those of the fewest states are off by more than this, in sizes, more states do not make up for it: most rows
+#: that become less sound only turn round.
+HOPELESS = 1e-3
 #: How large the polynomial's error may be, in tolerances, for integrators that are less accurate than their positions,
 #: and in any case with fixed steps.
 SHARE, ROUGH_SHARE, ROUGHLY = 0.01, 3.0, 1e-4
@@ -302,6 +305,11 @@ def _doubt(eq: Equations, course: Course, t: float) -> float:
 def _best_fit(eq, course, enough):
     """Polynomials through as many of the last states as leave little doubt at the next; that doubt."""
     p, t = course.passage, course.next.t
+    if p.rough == 0 and course.fixed == 0.0:
+        _fit(eq, course, min(STATES[-1], p.kept), t)
+        quick = _doubt(eq, course, t)
+        if quick > HOPELESS:
+            return quick
     least, best = np.inf, 0
     for k in range(len(STATES)):
         count = min(STATES[k], p.kept)

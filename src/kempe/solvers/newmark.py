@@ -49,9 +49,13 @@ from kempe.solvers.vectors import add_multiple, copy, extrapolate, largest, put_
 MANY = 5e-16
 #: A contraction worse than this asks for a new matrix.
 POOR = 0.1
-#: So many steps in a row Newton's method may end with its first correction, where by the contraction seen before this
-#: share of what is close enough is left: it has the same sign in each step, and adds up to it over the step squared.
-TRUST, LEFT = 8, 0.05
+#: What Newton's method leaves of a step may be this share of what its formula leaves out; not at tolerances below
+#: this, nor where derivatives are taken: then it is the solution of the step's equations that is asked for.
+NEGLIGIBLE, EXACT = 2e-4, 5e-9
+#: So many steps in a row it may end with its first correction, where by the contraction seen before no more is left, or
+#: this share of what is close enough (it has the same sign in each step, and adds up to it over the step squared); and
+#: where constraints were violated by no more than this, in sizes.
+TRUST, LEFT, VIOLATED = 16, 0.05, 1e-11
 #: After so many steps of one length it is looked which differences predict best.
 LOOK = 8
 #: With a penalty that is given: the same, and the largest number of corrections of the multipliers in a step.
@@ -73,10 +77,12 @@ class Memory(Frame):
     last_step: Real  # length of the last step, 0 for none
     matrix_step: Real  # the step for which the factors at hand were made, 0 for none
     renew: Count  # 1 where the matrix has grown too old
-    contraction: Real  # of the first correction that was followed by a second, with this matrix; 1 where none was
-    reach: Real  # for corrections up to this it may hold
+    age: Count  # steps since the matrix was made
+    at_first: Real  # by how much a first correction reduces what is left, where the matrix is new; 1 where unknown
+    ageing: Real  # by how much that becomes worse in a step
+    size: Real  # of the last first correction
+    reach: Real  # for corrections up to this that may hold
     trust: Count  # for so many steps it is taken for granted
-    fewest: Count  # evaluations in the step for which the matrix was made
     # backward differences of accelerations and multipliers over steps of one length
     first: Floats
     second: Floats
@@ -84,6 +90,7 @@ class Memory(Frame):
     equal: Count  # how many such steps there were
     w2: Real  # how much the second and the third count in predictions
     w3: Real
+    left_out: Real  # what the formula leaves out of a position in a step, in sizes
 
 
 def new_memory(eq: Equations, wk: Work) -> Memory:
@@ -101,13 +108,21 @@ def constants(radius: float) -> tuple[float, float, float, float]:
     return alpha_m, alpha_f, 0.25 * (gamma + 0.5) ** 2, gamma
 
 
+@compiled
+def _know_nothing(memory):
+    """Forget how Newton's method converges."""
+    memory.at_first = memory.ageing = 1.0
+    memory.trust = memory.age = 0
+
+
 @piece
 def begin(eq: Equations, wk: Work, course: Course, memory: Memory, _: float) -> int:
     """Begin from the present state: no history, algorithmic acceleration equal to the true one."""
     for i in range(eq.n):
         memory.algorithmic[i] = course.now.al[i]
     memory.last_step = memory.matrix_step = 0.0
-    memory.equal, memory.w2, memory.w3 = 0, 0.0, 0.0
+    _know_nothing(memory)
+    memory.equal, memory.w2, memory.w3, memory.left_out = 0, 0.0, 0.0, 0.0
     return REACHED
 
 
@@ -128,8 +143,7 @@ def _factor(eq: Equations, wk: Work, course: Course, memory: Memory, h: float, f
         run_program(eq.tangent, wk)
         ok = qd.factor(eq.plan, window(wk.out, n + m, wk.out.shape[0]), shift, wk.lu, wk.sweep)
     course.factorisations += 1
-    memory.matrix_step = h if ok else 0.0
-    memory.contraction, memory.trust = 1.0, 0
+    memory.matrix_step, memory.age = h if ok else 0.0, 0
     return int(ok)
 
 
@@ -148,6 +162,42 @@ def _correct(eq, wk, state, factor_a, to_v, to_q):
 
 
 @compiled
+def _contraction(memory):
+    """By how much a first correction is expected to reduce what is left."""
+    return memory.at_first + memory.ageing * memory.age
+
+
+@compiled
+def _learn(memory, first, second, close):
+    """See from two corrections how Newton's method converges.
+
+    Where the second is within rounding, a matrix that is new is as good as one can be, and of one that is not it is
+    only known that it has aged by no more than that.
+    """
+    found = max(second, 0.5 * close) / max(first, 1e-300)
+    if memory.age == 0:
+        memory.at_first = found if second > close else 0.0
+    elif second > close:
+        memory.ageing = max(found - memory.at_first, 0.0) / memory.age
+    else:
+        memory.ageing = min(memory.ageing, found / memory.age)
+    memory.reach = 2.0 * first
+
+
+@compiled
+def _too_old(eq, memory, limit, close):
+    """Whether a new matrix is worth it: with it a single correction is enough, and the old one would not do at all, or
+    need a second one, for more steps than it costs.
+    """
+    if memory.trust == 0 or memory.age == 0 or not memory.at_first * memory.size < limit:
+        return False
+    old, size = _contraction(memory), memory.size
+    if old > POOR and old * size > 10.0 * close:  # (what is near rounding says little)
+        return True
+    return old * size > limit and eq.renewal * memory.ageing * size < limit
+
+
+@compiled
 def _newton(eq, wk, course, memory, h):
     """Newton's method for one step, on the state in the head of x; whether it converged."""
     n, state = eq.n, memory.at
@@ -155,10 +205,16 @@ def _newton(eq, wk, course, memory, h):
     to_v, to_q = memory.gamma / (h * memory.beta * factor_a), 1.0 / factor_a
     wk.x[TIME], wk.x[ROW_WEIGHT] = course.next.t, factor_a
     load_weights(eq.layout, 1.0, to_v, to_q, wk.x)
-    fresh = memory.matrix_step != h or memory.renew > 0
-    last, theta, renewed, stuck = 0.0, 1.0, fresh, 0
+    if memory.matrix_step != h:
+        _know_nothing(memory)
     patience = PATIENCE if course.redundant > 0 or memory.penalty > 1 else 0
     close = max(close_enough(course, h), MANY * np.sqrt(n))  # (rounding of solutions grows with their size)
+    roughly = course.tolerance > EXACT and course.tape.on == 0
+    enough = NEGLIGIBLE * memory.left_out if roughly else 0.0
+    limit = max(enough, LEFT * close)
+    memory.age += 1
+    fresh = memory.matrix_step != h or memory.renew > 0 or _too_old(eq, memory, limit, close)
+    last, theta, renewed, stuck = 0.0, 1.0, fresh, 0
     soft = memory.penalty > 1  # then the multipliers are corrected by the penalty, at a rate that it decides
     most = SOFT if soft else 12
     for iteration in range(most):
@@ -177,16 +233,19 @@ def _newton(eq, wk, course, memory, h):
         if not size < 1e3:
             memory.matrix_step = 0.0
             return False
-        if iteration == 0 and memory.trust > 0 and size < memory.reach and memory.contraction * size < LEFT * close:
-            memory.trust -= 1
-            return True
+        if iteration == 0:
+            memory.size, expected = size, _contraction(memory)
+            known = memory.trust > 0 and expected < POOR and size < memory.reach
+            if known and expected * size < limit and violated < VIOLATED:
+                memory.trust -= 1
+                memory.renew = 0
+                return True
         if iteration > 0:
             theta = size / max(last, 1e-300)
             if size < 1e-15:
                 theta = 0.0
-            if iteration == 1 and not renewed:
-                memory.contraction = max(size, 0.5 * close) / max(last, 1e-300)  # (what is smaller may be rounding)
-                memory.reach = 2.0 * last
+            if iteration == 1:
+                _learn(memory, last, size, close)
             if theta > (SLOW if soft else POOR) and size > 0.1 * close:
                 stuck = stuck + 1 if theta > 0.5 else 0
                 if size < ROUNDING and renewed and (stuck > STUCK or iteration > 8):
@@ -206,12 +265,10 @@ def _newton(eq, wk, course, memory, h):
         fresh = False
         last = size
         # what is left after this correction is about size theta / (1 - theta)
-        if (iteration > 0 and size * theta < close * (1.0 - theta)) or (size < close and violated < close):
-            if renewed:
-                memory.fewest = iteration + 1
-            memory.renew = int(iteration > 0 and (theta > 0.5 * POOR or iteration + 1 > memory.fewest + eq.renewal))
+        if (iteration > 0 and size * theta < max(enough, close) * (1.0 - theta)) or (size < close and violated < close):
+            memory.renew = int(iteration > 0 and theta > 0.5 * POOR)
             # (projections show what a first correction leaves)
-            memory.trust = 0 if soft or memory.project > 0 or memory.contraction > POOR else TRUST
+            memory.trust = 0 if soft or memory.project > 0 else TRUST
             return True
     memory.matrix_step = 0.0
     return soft and last < 1e-3  # what is left is taken over by the multipliers of the next steps
@@ -260,6 +317,12 @@ def _algorithmic(a, before, found, alpha_m, alpha_f):
 
 
 @compiled
+def error_share(alpha_m, alpha_f, beta):
+    """The local error, as a share of the change of the algorithmic acceleration."""
+    return abs(beta - 1.0 / 6.0) + 0.5 * abs(alpha_f - alpha_m)
+
+
+@compiled
 def _difference(eq, course, memory, h):
     """Take the step into the differences; now and then see which prediction would have been best.
 
@@ -268,15 +331,17 @@ def _difference(eq, course, memory, h):
     """
     now, before, first, second, third = course.now, course.before, memory.first, memory.second, memory.third
     memory.equal = memory.equal + 1 if h == memory.last_step else 1
-    if memory.equal % LOOK == 0:
-        one, two, three, other_one, other_two = 0.0, 0.0, 0.0, 0.0, 0.0
+    if memory.equal % LOOK == 0 or memory.equal < LOOK:
+        one, two, three, other_one, other_two, changed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(eq.n):
             off, d2, d3, unit = now.al[i] - before.al[i] - first[i], second[i], third[i], eq.units[i]
+            changed = max(changed, abs(first[i] + off) * unit)
             one = max(one, abs(off) * unit)
             two = max(two, abs(off - d2) * unit)
             three = max(three, abs(off - d2 - d3) * unit)
             other_one = max(other_one, abs(off + d2) * unit)
             other_two = max(other_two, abs(off - d2 + d3) * unit)
+        memory.left_out = h * h * changed * error_share(memory.alpha_m, memory.alpha_f, memory.beta)
         least, memory.w2, memory.w3 = one, 0.0, 0.0
         if two < least:
             least, memory.w2, memory.w3 = two, 1.0, 0.0
@@ -289,12 +354,8 @@ def _difference(eq, course, memory, h):
     take_difference(now.al, before.al, first, second, third)
     if memory.equal < LOOK:
         memory.w2 = memory.w3 = 0.0
-
-
-@compiled
-def error_share(alpha_m, alpha_f, beta):
-    """The local error, as a share of the change of the algorithmic acceleration."""
-    return abs(beta - 1.0 / 6.0) + 0.5 * abs(alpha_f - alpha_m)
+    if memory.equal < 2:
+        memory.left_out = 0.0
 
 
 @compiled

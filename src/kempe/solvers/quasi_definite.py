@@ -32,6 +32,8 @@ WRITTEN_OUT = 1200
 LARGE, SIDE_BY_SIDE = 1000, 2.0
 #: What is tried as the slack of their order.
 SLACKS = (3.0, 1.0)
+#: So many operations a processor does in a cycle; so many cycles it waits from one pivot to the next, there and back.
+AT_ONCE, LINK = 2.5, 29.0
 
 
 class Plan(Frame):
@@ -73,8 +75,13 @@ def planned(
     after: Sequence[set[int]],
     entries: tuple[np.ndarray, np.ndarray, np.ndarray],
     kernels: Kernels,
+    tree: bool = False,
 ) -> Plan:
-    """The plan for groups of unknowns, some of which wait for others, and rows, columns and places of the entries."""
+    """The plan for groups of unknowns, some of which wait for others, and rows, columns and places of the entries.
+
+    A ``tree`` is eliminated from all its ends at once, which makes chains of operations shorter. (Where there are loops
+    the last pivot shows how sound they are: it had better be that of one row.)
+    """
     rows, columns, places = entries
     order, by = safe_order(groups, neighbours, after), None
     if len(order) > LARGE:
@@ -82,7 +89,20 @@ def planned(
         fill = len(_filled(order, rows, columns).column)
         if fill < SIDE_BY_SIDE * by.numbers:
             by = None
+    elif tree:
+        other = wide_order(groups, neighbours, after, 1.0)[0]
+        order = min((order, other), key=lambda each: _cycles(_filled(each, rows, columns)))
     return plan(len(order), rows, columns, places, order if by is None else by.order, kernels, by)
+
+
+def _cycles(fill: Fill) -> float:
+    """About how many cycles a factorisation with a solution takes: for all its operations, or for the longest chain."""
+    start, column, diagonal = fill
+    deep = np.zeros(len(diagonal), dtype=np.int64)
+    for i in range(len(diagonal)):
+        deep[i] = 1 + deep[column[start[i] : diagonal[i]]].max(initial=0)
+    operations = count_operations(start, diagonal, column) + len(column)
+    return max(operations / AT_ONCE, LINK * int(deep.max(initial=0)))
 
 
 def _by_blocks(
@@ -227,17 +247,18 @@ def _factor_rows(plan, values, shift, lu, work):
             work[a_column[k]] += values[a_place[k]]
         for k in range(first, middle):
             j = column[k]
-            multiplier = work[j] * lu[diagonal[j]]
-            lu[k] = multiplier
-            if multiplier != 0.0:  # (rows that are not in force are zeros within the pattern)
+            value = work[j]
+            lu[k] = value * lu[diagonal[j]]
+            if value != 0.0:  # (rows that are not in force are zeros within the pattern)
                 for s in range(diagonal[j] + 1, start[j + 1]):
-                    work[column[s]] = less_product(work[column[s]], multiplier, lu[s])
-        for k in range(middle, last):
-            lu[k] = work[column[k]]
-        pivot = lu[middle]
+                    work[column[s]] = less_product(work[column[s]], value, lu[s])
+        pivot = work[i]
         if pivot == 0.0 or not np.isfinite(pivot):
             return False
-        lu[middle] = 1.0 / pivot
+        reciprocal = 1.0 / pivot
+        lu[middle] = reciprocal
+        for k in range(middle + 1, last):
+            lu[k] = work[column[k]] * reciprocal
     return True
 
 
@@ -261,16 +282,16 @@ def _solve_rows(plan, lu, b, x, work):
             total = less_product(total, lu[k], work[column[k]])
         work[i] = total
     for i in range(n - 1, -1, -1):
-        total = work[i]
+        total = work[i] * lu[diagonal[i]]
         for k in range(diagonal[i] + 1, start[i + 1]):
             total = less_product(total, lu[k], work[column[k]])
-        work[i] = total * lu[diagonal[i]]
-        x[order[i]] = work[i]
+        work[i] = total
+        x[order[i]] = total
 
 
 @compiled
 def solve_transposed(plan, lu, b, x, work):
-    """X = K^-T b with the factors at hand (x may be b): K = L U, so U^T y = b and L^T x = y."""
+    """X = K^-T b with the factors at hand (x may be b): K = L D U, so U^T y = b and L^T x = D^-1 y."""
     if plan.large > 0:
         by_blocks.solve_transposed(plan.blocks, lu, b, x)
         return
@@ -279,9 +300,9 @@ def solve_transposed(plan, lu, b, x, work):
     for i in range(n):
         work[i] = b[order[i]]
     for i in range(n):
-        work[i] *= lu[diagonal[i]]
         for k in range(diagonal[i] + 1, start[i + 1]):
             work[column[k]] -= lu[k] * work[i]
+        work[i] *= lu[diagonal[i]]
     for i in range(n - 1, -1, -1):
         for k in range(start[i], diagonal[i]):
             work[column[k]] -= lu[k] * work[i]

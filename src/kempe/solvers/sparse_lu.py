@@ -151,18 +151,19 @@ def _factor_sparse(plan, values, lu, work):
             work[a_column[k]] += values[a_place[k]]
         for k in range(start[i], diagonal[i]):
             j = column[k]
-            multiplier = work[j] * lu[diagonal[j]]  # the diagonal holds reciprocals
-            work[j] = multiplier
-            if multiplier != 0.0:
-                largest = max(largest, abs(multiplier))
+            value = work[j]
+            lu[k] = value * lu[diagonal[j]]  # the diagonal holds reciprocals
+            if value != 0.0:
+                largest = max(largest, abs(lu[k]))
                 for s in range(diagonal[j] + 1, start[j + 1]):
-                    work[column[s]] = less_product(work[column[s]], multiplier, lu[s])
-        for k in range(start[i], start[i + 1]):
-            lu[k] = work[column[k]]
-        pivot = lu[diagonal[i]]
+                    work[column[s]] = less_product(work[column[s]], value, lu[s])
+        pivot = work[i]
         if pivot == 0.0 or not np.isfinite(pivot):
             return np.inf
-        lu[diagonal[i]] = 1.0 / pivot
+        reciprocal = 1.0 / pivot
+        lu[diagonal[i]] = reciprocal
+        for k in range(diagonal[i] + 1, start[i + 1]):
+            lu[k] = work[column[k]] * reciprocal
     return largest
 
 
@@ -239,10 +240,10 @@ def solve(plan, lu, b, x, work):
                 total = less_product(total, lu[k], work[column[k]])
             work[i] = total
         for i in range(n - 1, -1, -1):
-            total = work[i]
+            total = work[i] * lu[diagonal[i]]
             for k in range(diagonal[i] + 1, start[i + 1]):
                 total = less_product(total, lu[k], work[column[k]])
-            work[i] = total * lu[diagonal[i]]
+            work[i] = total
     for i in range(n):
         x[column_perm[i]] = work[i]
 
@@ -259,10 +260,10 @@ def solve_transposed(plan, lu, b, x, work):
         _solve_full(plan, lu, work, True)
     else:
         for i in range(n):
-            total = work[i] * lu[diagonal[i]]
-            work[i] = total
+            total = work[i]
             for k in range(diagonal[i] + 1, start[i + 1]):
                 work[column[k]] = less_product(work[column[k]], lu[k], total)
+            work[i] = total * lu[diagonal[i]]
         for i in range(n - 1, -1, -1):
             total = work[i]
             for k in range(start[i], diagonal[i]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, get_type_hints
 
@@ -15,6 +16,8 @@ from kempe.solvers.program import Program
 from kempe.system.system import System
 
 _INT = np.int64
+#: What counts as the ground among parts, which are numbered.
+_GROUND = -1
 #: The index arrays of ``Hybrids`` that are filled element by element.
 _HYBRID_ARRAYS = [name for name in get_type_hints(Hybrids) if name != "tested"]
 _TOUCH_ARRAYS = list(get_type_hints(Touches))
@@ -426,4 +429,24 @@ class DynamicPrograms:
                 links[j].add(row)
                 if not heavy[j]:
                     waits[j].add(row)
-        return qd.planned(groups, links, waits, self.entries, system.kernels)
+        joined = [links[k] for k in range(len(system.parts), len(groups))]
+        return qd.planned(groups, links, waits, self.entries, system.kernels, _is_tree(joined))
+
+
+def _is_tree(joined: Iterable[set[int]]) -> bool:
+    """Whether nothing closes a loop; what is joined to a single part is joined to the ground."""
+    head: dict[int, int] = {}
+
+    def top(k: int) -> int:
+        while k in head:
+            k = head[k]
+        return k
+
+    for parts in joined:
+        first, *others = [*parts, _GROUND] if len(parts) == 1 else [*parts]
+        for other in others:
+            one, two = top(first), top(other)
+            if one == two:
+                return False
+            head[two] = one
+    return True
