@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import NoReturn
 
 import numpy as np
+from scipy.sparse import csc_matrix
 
 from kempe.design.breaks import Break, breaks_of
 from kempe.design.crossing_slopes import CrossingSlopes
@@ -115,6 +116,10 @@ class Differentiated:
         self._breaks: dict[int, list[Break]] = {}
         #: Times at which forces have kinks, and steps end.
         self.kinks: list[float] = []
+        # derivatives of the start of the last run, once they are asked for: every sweep begins or ends there
+        self._start_slopes: StartSlopes | None = None
+        self._first_mode_slopes: FirstModeSlopes | None = None
+        self._number_slopes: tuple[csc_matrix, csc_matrix] | None = None
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
@@ -160,6 +165,7 @@ class Differentiated:
         self._ended, self._result = (record, code, initial), None
         self.parameters = parameters
         self.tape = self._whole()
+        self._start_slopes = self._first_mode_slopes = self._number_slopes = None
         self.sides, self.kinks = np.zeros((len(self.tape.kind), self.watched.kinks)), []
 
     @property
@@ -422,12 +428,12 @@ class Differentiated:
         self._breaks = breaks_of(self)
         s, work = self.slopes(by.shape[1], 0, strays=len(self.tape.kind))
         s.reach[:] = NO_REACH, NO_REACH / self._task.span
-        to_x, to_start = self.system.number_slopes(self.parameters)
+        to_x, to_start = self._numbers()
         s.dx[:], s.dp[:, : len(by)] = (to_x @ by).T, by.T
         start = self._start()
         drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((by.shape[1], self.machine.eq.n))
         given = (self.velocities.slopes(self.parameters, self.machine.stood[0]) @ by).T
-        s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes() @ by)
+        s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes @ by)
         self._first_modes().push(s)
         with self._sweeping("push"):
             return s, self._forward(s, work, places)[1]
@@ -458,8 +464,8 @@ class Differentiated:
         self._first_modes().pull(s)
         start = self._start()
         dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
-        to_x, to_start = self.system.number_slopes(self.parameters)
-        total = s.pbar[:, : len(self.parameters)] + s.xbar @ to_x + np.outer(sizebar, start.size_slopes())
+        to_x, to_start = self._numbers()
+        total = s.pbar[:, : len(self.parameters)] + s.xbar @ to_x + np.outer(sizebar, start.size_slopes)
         total += given @ self.velocities.slopes(self.parameters, self.machine.stood[0])
         if self.machine.task.start is None:
             total += dbar @ to_start
@@ -496,11 +502,22 @@ class Differentiated:
 
     def _start(self) -> StartSlopes:
         """The derivatives of the start."""
-        return StartSlopes(self.machine, self.directions["inertia"], self.directions["velocity"])
+        if self._start_slopes is None:
+            d = self.directions
+            self._start_slopes = StartSlopes(self.machine, d["inertia"], d["velocity"])
+        return self._start_slopes
+
+    def _numbers(self) -> tuple[csc_matrix, csc_matrix]:
+        """The derivatives of all numbers, and of the sketch, by all parameters."""
+        if self._number_slopes is None:
+            self._number_slopes = self.system.number_slopes(self.parameters)
+        return self._number_slopes
 
     def _first_modes(self) -> FirstModeSlopes:
         """The derivatives of what the first modes keep and close."""
-        return FirstModeSlopes(self.machine, self.directions, self.tape)
+        if self._first_mode_slopes is None:
+            self._first_mode_slopes = FirstModeSlopes(self.machine, self.directions, self.tape)
+        return self._first_mode_slopes
 
     def _last_modes(self, work: mo.Work) -> None:
         """Put the modes and kept values of the end into the inputs."""
