@@ -16,6 +16,7 @@ from kempe.kernels.linear import factor_sheet, solve_sheet
 from kempe.kernels.sheet import Sheet
 from kempe.solvers import fusing
 from kempe.solvers import quasi_definite as qd
+from kempe.solvers.directions import Directions, directions, pulled, pushed
 from kempe.solvers.program import ROW_WEIGHT, STATE, WEIGHTS, Kernels, Program, make_program, run, size_head
 from kempe.solvers.vectors import largest
 
@@ -44,14 +45,19 @@ OPERATIONS: list[Callable[[ca.SX, ca.SX, ca.SX], ca.SX]] = [
 ]
 
 
-def random_kernel(rng: np.random.Generator) -> Kernel:
-    """A function of a few numbers, with its derivatives, in which much is used twice."""
+def random_function(rng: np.random.Generator) -> tuple[ca.SX, ca.SX]:
+    """A function of a few numbers, in which much is used twice."""
     x = ca.SX.sym("x", int(rng.integers(1, 7)))
     pool = [x[k] for k in range(x.numel())] + [ca.SX(value) for value in (0.5, 2.0)]
     for _ in range(int(rng.integers(2, 14))):
         a, b, c = (pool[k] for k in rng.integers(0, len(pool), 3))
         pool.append(OPERATIONS[rng.integers(len(OPERATIONS))](a, b, c))
-    y = ca.vertcat(*(pool[k] for k in rng.integers(0, len(pool), int(rng.integers(1, 6)))))
+    return x, ca.vertcat(*(pool[k] for k in rng.integers(0, len(pool), int(rng.integers(1, 6)))))
+
+
+def random_kernel(rng: np.random.Generator) -> Kernel:
+    """Such a function with its derivatives."""
+    x, y = random_function(rng)
     return compile_function(x, ca.vertcat(y, ca.jtimes(y, x, ca.SX.ones(x.numel()))))
 
 
@@ -120,6 +126,59 @@ def test_a_program_cut_into_pieces_gives_the_same_digits(seed: int, cut: tuple[i
     assert_same_digits(outputs_of(program, x), apart)
 
 
+def random_directions(seed: int) -> tuple[Directions, list[np.ndarray]]:
+    """Derivatives of several functions that share places; inputs, a direction, weights, and what is added to."""
+    rng = np.random.default_rng(seed)
+    calls, table, size_x, size = [], Kernels(64), int(rng.integers(3, 12)), int(rng.integers(1, 9))
+    for _ in range(int(rng.integers(1, 6))):
+        x, y = random_function(rng)
+        d, w = ca.SX.sym("d", x.numel()), ca.SX.sym("w", y.numel())
+        push = compile_function(ca.vertcat(x, d), ca.densify(ca.jtimes(y, x, d)))
+        pull = compile_function(ca.vertcat(x, w), ca.densify(ca.jtimes(y, x, w, True)))
+        found_at, target = (rng.integers(0, high, count) for high, count in ((size_x, x.numel()), (size, y.numel())))
+        calls.append((table.number(push), table.number(pull), found_at, target))
+    vectors = [
+        np.where(rng.random(count) < 0.4, rng.choice(TOUCHY, count), rng.normal(size=count))
+        for count in (size_x, size_x, size, size_x)
+    ]
+    vectors[2][rng.random(size) < 0.5] = 0.0
+    return directions(table, calls, size), vectors
+
+
+@given(SEEDS, st.sampled_from([None, (3, 2), (40, 7)]))
+@settings(max_examples=150)
+def test_fused_directions_give_the_digits_of_their_calls(seed: int, cut: tuple[int, int] | None) -> None:
+    d, (x, dx, weights, xbar) = random_directions(seed)
+    found, kept = [], (emitting.WHOLE, emitting.PIECE)
+    for fused in (False, True):
+        try:
+            emitting.WHOLE, emitting.PIECE = cut or kept
+            if fused:
+                d.fused.push = d.kernels.number(compile_sheet(fusing.pushing(d))) + 1
+                d.fused.pull = d.kernels.number(compile_sheet(fusing.pulling(d))) + 1
+        finally:
+            emitting.WHOLE, emitting.PIECE = kept
+        out, bar = np.full(d.size + 1, 77.0), xbar.copy()
+        pushed(d, x, dx, out)
+        pulled(d, x, weights, bar)
+        found.append((out, bar))
+    for apart, together in zip(*found, strict=True):
+        assert_same_digits(together, apart)
+
+
+def test_an_infinite_derivative_without_a_weight_never_shows() -> None:
+    x, w = ca.SX.sym("x", 1), ca.SX.sym("w", 1)
+    y, table = ca.sqrt(x), Kernels(4)
+    push = compile_function(ca.vertcat(x, w), ca.jtimes(y, x, w))
+    pull = compile_function(ca.vertcat(x, w), ca.jtimes(y, x, w, True))
+    d = directions(table, [(table.number(push), table.number(pull), np.array([0]), np.array([0]))], 1)
+    d.fused.pull = table.number(compile_sheet(fusing.pulling(d))) + 1
+    for weight, expected in ((0.0, 3.0), (1.0, np.inf)):
+        bar = np.array([3.0])
+        pulled(d, np.zeros(1), np.array([weight]), bar)
+        assert bar[0] == expected
+
+
 class Linear:
     """A random plan with values, a shift and a right-hand side; the factors and the solution in loops."""
 
@@ -144,6 +203,11 @@ class Linear:
         qd.solve_in_loops(self.plan, lu, right, found, self.work)
         return found
 
+    def transposed_solution(self, lu: np.ndarray, right: np.ndarray) -> np.ndarray:
+        found = np.zeros_like(right)
+        qd.solve_transposed(self.plan, lu, right, found, self.work)
+        return found
+
 
 SIZES = st.sampled_from([1, 2, 3, 7, 20])
 
@@ -157,6 +221,8 @@ def test_factors_and_solutions_written_out_are_those_of_the_loops(size: int, see
     assert_same_digits(out, lu)
     (found,) = written(solve_sheet(s.pattern), lu, s.right, sizes=(len(s.right),))
     assert_same_digits(found, s.solution(lu, s.right))
+    (found,) = written(solve_sheet(s.pattern, transposed=True), lu, s.right, sizes=(len(s.right),))
+    assert_same_digits(found, s.transposed_solution(lu, s.right))
 
 
 @given(SIZES, SEEDS, st.booleans())
@@ -170,6 +236,11 @@ def test_a_refinement_written_out_is_that_of_the_loops(size: int, seed: int, sym
     sheet = fusing.refining(s.pattern, s.entries, s.plan.size_values)
     (change,) = written(sheet, s.a.values, lu, s.right, found, sizes=(len(found),))
     assert_same_digits(change, s.solution(lu, left))
+    left = s.right.copy()
+    qd.subtract_transposed_product(s.plan, s.a.values, found, left)
+    sheet = fusing.refining(s.pattern, s.entries, s.plan.size_values, transposed=True)
+    (change,) = written(sheet, s.a.values, lu, s.right, found, sizes=(len(found),))
+    assert_same_digits(change, s.transposed_solution(lu, left))
 
 
 def program_with_a_matrix(s: Linear, first: int, seed: int) -> tuple[Program, np.ndarray]:

@@ -7,13 +7,16 @@ solution, its steps frozen, through the same kernels and the same factors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import NoReturn
 
 import numpy as np
+from scipy.sparse import csc_matrix
 
 from kempe.design.breaks import Break, breaks_of
 from kempe.design.crossing_slopes import CrossingSlopes
@@ -33,14 +36,21 @@ from kempe.solvers.course import REACHED, STOPPED
 from kempe.solvers.gauge import Gauge
 from kempe.solvers.slopes import Slopes, new_slopes
 from kempe.solvers.sweeping import pull_point, pull_rows, push_point, push_rows
-from kempe.solvers.tape import ACROSS, INSTANT, JUMP, SETTLED, TAKE, Tape, take_state
+from kempe.solvers.tape import ACROSS, INSTANT, JUMP, NEWMARK, RADAU, SETTLED, STEP, TAKE, Tape, take_state
 from kempe.system import System
-from kempe.system.directions import directions_of
 
 #: What is differentiated along directions.
 DIRECTIONS = ("motion", "residual", "stages", "velocity", "guards", "latches")
 #: The same at the start and at jumps, outside of compiled code.
 RARELY = ("inertia", "jumps", "touch")
+#: What sweeps run most by the kind of steps on a tape (``system.fusion``): functions, and directional derivatives.
+RUN_MOST: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    STEP: (("evaluating", "refining", "factoring", "solving"), ("motion", "velocity")),
+    NEWMARK: (("stepping", "refining", "factoring", "solving"), ("residual",)),
+    RADAU: (("evaluating", "refining", "tangent", "factoring", "solving"), ("stages", "velocity", "motion")),
+}
+#: And for weights.
+TRANSPOSED = ("solving_transposed", "refining_transposed")
 
 
 #: Quadratures of a step may differ by so many tolerances, in sizes of the integral.
@@ -71,6 +81,14 @@ class Watched:
     kinks: int = 0
 
 
+def functions_swept(kinds: Iterable[int], ways: Sequence[str]) -> tuple[str, ...]:
+    """What is worth fusing for sweeps over steps of some kinds; of "push" and "pull" the ways in which they go."""
+    found: list[tuple[str, ...]] = [TRANSPOSED] if "pull" in ways else []
+    for functions, differentiated in (RUN_MOST[kind] for kind in kinds if kind in RUN_MOST):
+        found += [functions, tuple(f"{way} {name}" for way in ways for name in differentiated)]
+    return tuple(dict.fromkeys(name for names in found for name in names))
+
+
 class Differentiated:
     """A model's run on tape, differentiated by design parameters."""
 
@@ -81,7 +99,7 @@ class Differentiated:
         self.velocities = Velocities(system, None) if velocities is None else velocities
         self._task = task
         self.machine = self._machine(STOPS)
-        self.directions = {name: directions_of(system, name) for name in (*DIRECTIONS, *RARELY)}
+        self.directions = {name: self.machine.compiling.directions(name) for name in (*DIRECTIONS, *RARELY)}
         self._blocks: list[dict[str, np.ndarray]] = []
         #: So many bytes of a tape are kept in memory, more in a temporary file.
         self.memory = MEMORY
@@ -98,6 +116,10 @@ class Differentiated:
         self._breaks: dict[int, list[Break]] = {}
         #: Times at which forces have kinks, and steps end.
         self.kinks: list[float] = []
+        # derivatives of the start of the last run, once they are asked for: every sweep begins or ends there
+        self._start_slopes: StartSlopes | None = None
+        self._first_mode_slopes: FirstModeSlopes | None = None
+        self._number_slopes: tuple[csc_matrix, csc_matrix] | None = None
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
@@ -143,6 +165,7 @@ class Differentiated:
         self._ended, self._result = (record, code, initial), None
         self.parameters = parameters
         self.tape = self._whole()
+        self._start_slopes = self._first_mode_slopes = self._number_slopes = None
         self.sides, self.kinks = np.zeros((len(self.tape.kind), self.watched.kinks)), []
 
     @property
@@ -200,6 +223,14 @@ class Differentiated:
         return last.changed(**joined, count=len(joined["kind"]))
 
     # --- the sweeps --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _sweeping(self, *ways: str) -> Iterator[None]:
+        """While the tape is swept over in some ways: what is worth it is fused, and the time counts."""
+        compiling, begun = self.machine.compiling, perf_counter()
+        compiling.about_to_run(functions_swept(np.unique(self.tape.kind).tolist(), ways))
+        yield
+        compiling.ran_on(perf_counter() - begun)
 
     def slopes(
         self, directions: int, weights: int, point: Gauge | None = None, doubts: int = 0, strays: int = 0
@@ -361,7 +392,8 @@ class Differentiated:
         Where the two quadratures of a step differ by more than the tolerance allows, it is to be split.
         """
         s, work = self.slopes(0, 0, doubts=len(self.tape.kind))
-        points, _ = self._forward(s, work, places)
+        with self._sweeping():
+            points, _ = self._forward(s, work, places)
         if self._task.step > 0.0 or not self.watched.integrand.size:
             return s.integral.copy(), points, []
         share = s.doubts / np.maximum(s.sizes, 1e-300) / self._task.tolerance
@@ -396,14 +428,15 @@ class Differentiated:
         self._breaks = breaks_of(self)
         s, work = self.slopes(by.shape[1], 0, strays=len(self.tape.kind))
         s.reach[:] = NO_REACH, NO_REACH / self._task.span
-        to_x, to_start = self.system.number_slopes(self.parameters)
+        to_x, to_start = self._numbers()
         s.dx[:], s.dp[:, : len(by)] = (to_x @ by).T, by.T
         start = self._start()
         drawn = (to_start @ by).T if self.machine.task.start is None else np.zeros((by.shape[1], self.machine.eq.n))
         given = (self.velocities.slopes(self.parameters, self.machine.stood[0]) @ by).T
-        s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes() @ by)
+        s.dq[:], s.dv[:] = start.push(s.dx, drawn, given, start.size_slopes @ by)
         self._first_modes().push(s)
-        return s, self._forward(s, work, places)[1]
+        with self._sweeping("push"):
+            return s, self._forward(s, work, places)[1]
 
     def _split(self, s: Slopes) -> list[float]:
         """Times that split the steps in which the last direction is too far off."""
@@ -424,9 +457,23 @@ class Differentiated:
         """Per row of weights of integrals and point values: the derivative of their sum by the design parameters."""
         self._breaks = breaks_of(self)
         s, work = self.slopes(0, len(seeds))
-        eq, tape, at = self.machine.eq, self.tape, len(self.tape.kind)
         s.seed[:] = seeds
         self._last_modes(work)
+        with self._sweeping("pull"):
+            self._backward(s, work, point_seeds, places)
+        self._first_modes().pull(s)
+        start = self._start()
+        dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
+        to_x, to_start = self._numbers()
+        total = s.pbar[:, : len(self.parameters)] + s.xbar @ to_x + np.outer(sizebar, start.size_slopes)
+        total += given @ self.velocities.slopes(self.parameters, self.machine.stood[0])
+        if self.machine.task.start is None:
+            total += dbar @ to_start
+        return total @ self.system.model.parameter_slopes(self.parameters, self.by)
+
+    def _backward(self, s: Slopes, work: mo.Work, point_seeds: np.ndarray, places: Sequence[Place]) -> None:
+        """Pull all weights to the start."""
+        eq, tape, at = self.machine.eq, self.tape, len(self.tape.kind)
         crossings, places_of = self._crossings(), self._points(places)
         pending: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         rests = {row for crossing in crossings.values() for row in crossing.rows}
@@ -449,26 +496,28 @@ class Differentiated:
             s.point_seed[:] = 0.0
             s.point_seed[:, points] = point_seeds[:, points]
             for passed in self._breaks.get(row, ()):
-                s.point_seed[:, self.first_kink + passed.kink] = seeds @ passed.weights
+                s.point_seed[:, self.first_kink + passed.kink] = s.seed @ passed.weights
             if pull_point(eq, work, s, self.state(row)) == 0:
                 self.fail(max(row, 0))
-        self._first_modes().pull(s)
-        start = self._start()
-        dbar, given, sizebar = start.pull(s.qbar, s.vbar, s.xbar)
-        to_x, to_start = self.system.number_slopes(self.parameters)
-        total = s.pbar[:, : len(self.parameters)] + s.xbar @ to_x + np.outer(sizebar, start.size_slopes())
-        total += given @ self.velocities.slopes(self.parameters, self.machine.stood[0])
-        if self.machine.task.start is None:
-            total += dbar @ to_start
-        return total @ self.system.model.parameter_slopes(self.parameters, self.by)
 
     def _start(self) -> StartSlopes:
         """The derivatives of the start."""
-        return StartSlopes(self.machine, self.directions["inertia"], self.directions["velocity"])
+        if self._start_slopes is None:
+            d = self.directions
+            self._start_slopes = StartSlopes(self.machine, d["inertia"], d["velocity"])
+        return self._start_slopes
+
+    def _numbers(self) -> tuple[csc_matrix, csc_matrix]:
+        """The derivatives of all numbers, and of the sketch, by all parameters."""
+        if self._number_slopes is None:
+            self._number_slopes = self.system.number_slopes(self.parameters)
+        return self._number_slopes
 
     def _first_modes(self) -> FirstModeSlopes:
         """The derivatives of what the first modes keep and close."""
-        return FirstModeSlopes(self.machine, self.directions, self.tape)
+        if self._first_mode_slopes is None:
+            self._first_mode_slopes = FirstModeSlopes(self.machine, self.directions, self.tape)
+        return self._first_mode_slopes
 
     def _last_modes(self, work: mo.Work) -> None:
         """Put the modes and kept values of the end into the inputs."""

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from kempe.design.differentiating import Differentiated, Watched
+from kempe.design.differentiating import Differentiated, Watched, functions_swept
 from kempe.design.functionals import Functionals, named
 from kempe.design.leaves import Extreme, Integral, Point
 from kempe.design.places import Place, Places
@@ -164,8 +164,9 @@ class Evaluator:
 
     def expect_many(self) -> None:
         """Many designs are to come: what their motions share is compiled at once, unless it is not to be."""
-        machine = self.run.machine
-        machine.compiling.expect_many(machine.integrator.functions_fused)
+        machine, ways = self.run.machine, ["push"] if self._directly else ["push", "pull"]
+        swept = functions_swept([machine.integrator.taped], ways)
+        machine.compiling.expect_many((*machine.integrator.functions_fused, *swept))
 
     @property
     def result(self) -> Result | None:
@@ -233,9 +234,14 @@ class Evaluator:
         _, leaves = self._simulate(p)
         return self.functionals.values(leaves, self.run.parameters)
 
+    @property
+    def _directly(self) -> bool:
+        """Whether gradients are found by directions, one for each parameter: steps are judged by these anyway."""
+        return self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= len(self.parameters))
+
     def gradients(self, p: Any) -> tuple[np.ndarray, np.ndarray]:
         """The functionals at a design, and a row of derivatives for each."""
-        direct = self.gradient == "direct" or (self.gradient == "auto" and len(self.names) >= len(self.parameters))
+        direct = self._directly
         self.used, finer = "direct" if direct else "adjoint", list[float]()
         for _ in range(ROUNDS):
             self.warnings = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import bmat, coo_matrix, csc_matrix, diags
+from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.linalg import splu
 
 from kempe.solvers.directions import Directions, pulled, pushed
@@ -19,10 +19,15 @@ class Saddle:
     """[H, J^T; L, 0], factored with a small shift that refinement takes out again; L is J where it is not given."""
 
     def __init__(self, H: Any, J: Any, row_scale: np.ndarray, unit: float, L: Any = None) -> None:
-        n, m = H.shape[0], J.shape[0]
-        self.n, self.K = n, csc_matrix(bmat([[H, J.T], [J if L is None else L, None]]) if m else H)
-        shift = diags(np.concatenate([np.zeros(n), -SHIFT * row_scale**2 / unit]))
-        self.factors = splu(csc_matrix(self.K + shift))
+        n, N, H, J = H.shape[0], H.shape[0] + J.shape[0], H.tocoo(), J.tocoo()
+        L, own = J if L is None else L.tocoo(), np.arange(n, N)
+        rows, columns = np.concatenate([H.row, J.col, n + L.row, own]), np.concatenate([H.col, n + J.row, L.col, own])
+        values = np.concatenate([H.data, J.data, L.data, -SHIFT * row_scale**2 / unit])
+        # (by their entries: putting sparse matrices together and adding them takes longer than the factorisation)
+        shifted = csc_matrix((values, (rows, columns)), shape=(N, N))
+        values[len(values) - len(own) :] = 0.0
+        self.K = csc_matrix((values, (rows, columns)), shape=(N, N))
+        self.factors = splu(shifted)
 
     def solve(self, rhs: np.ndarray, trans: str = "N") -> np.ndarray:
         """The solution for one or more right-hand sides, as columns."""
@@ -31,6 +36,17 @@ class Saddle:
         for _ in range(SWEEPS):
             found += self.factors.solve(rhs - K @ found, trans)
         return found
+
+
+def diagonal(values: np.ndarray) -> Any:
+    """A diagonal matrix."""
+    return coo_matrix((values, (range(len(values)), range(len(values)))))
+
+
+def added(one: Any, other: Any) -> Any:
+    """The sum of two matrices, by their entries."""
+    places = np.concatenate([one.row, other.row]), np.concatenate([one.col, other.col])
+    return coo_matrix((np.concatenate([one.data, other.data]), places), shape=one.shape)
 
 
 class Standing:
@@ -48,14 +64,14 @@ class Standing:
     def jacobian(self) -> Any:
         """Phi_q."""
         rows, columns, values = self.system.jacobian(self.x.copy(), self.q, self.t)
-        return coo_matrix((values, (rows, columns)), shape=(self.system.m, self.system.n)).tocsc()
+        return coo_matrix((values, (rows, columns)), shape=(self.system.m, self.system.n))
 
     def mass(self) -> Any:
         """M."""
         d, n = self.system.dynamics, self.system.n
         out = self.system.evaluate(d.explicit, self.x.copy(), self.q, self.t, np.zeros(n))
         values = out[n + 3 * self.system.m :][: len(d.block_rows)]
-        return coo_matrix((values, (d.block_rows, d.block_columns)), shape=(n, n)).tocsc()
+        return coo_matrix((values, (d.block_rows, d.block_columns)), shape=(n, n))
 
 
 def along(d: Directions, x: np.ndarray, dx: np.ndarray) -> np.ndarray:

@@ -7,10 +7,12 @@ Phi' = 0, E v = given. Both are differentiated as the linear systems that follow
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.sparse import bmat, coo_matrix, csc_matrix, diags
+from functools import cached_property
 
-from kempe.design.saddle import Saddle, Standing, against, along
+import numpy as np
+from scipy.sparse import coo_matrix
+
+from kempe.design.saddle import Saddle, Standing, added, against, along, diagonal
 from kempe.errors import ModelError
 from kempe.simulation.machine import Machine
 from kempe.simulation.posing import checked_inputs
@@ -42,13 +44,13 @@ class StartSlopes:
     def _pose(self) -> None:
         eq, n, m = self.eq, self.eq.n, self.eq.m
         here = Standing(self.system, self.t, self.q, self.x)
-        W, J = diags(1.0 / eq.scale**2), here.jacobian()
+        W, J = diagonal(1.0 / eq.scale**2), here.jacobian()
         self.mu = np.zeros(m)
         if self.moved and m:
             away = (self.drawn - self.q) / eq.scale**2
             self.mu = Saddle(W, J, eq.row_scale, 1.0).solve(np.concatenate([away, np.zeros(m)]))[n:]
         self._at_pose = here.placed(np.zeros(n), np.zeros(n), self.mu)
-        H = csc_matrix(W + self._curvature()) if self.moved and m else W
+        H = added(W, coo_matrix(self._curvature())) if self.moved and m else W
         self._pose_system = Saddle(H, J, eq.row_scale, 1.0)
 
     def _curvature(self) -> np.ndarray:
@@ -80,16 +82,15 @@ class StartSlopes:
         unit = start.unit if start.unit > 0.0 else 1.0
         weight = unit / eq.scale**2
         light = np.where(start.mass <= 0.0, st.MASSLESS * weight, 0.0) if start.unit > 0.0 else weight
-        H = here.mass() + diags(light)
-        E = coo_matrix((np.ones(len(given)), (range(len(given)), given)), shape=(len(given), n)).tocsc()
-        J = here.jacobian()
+        H, J = added(here.mass(), diagonal(light)), here.jacobian()
+        below = np.concatenate([J.row, m + np.arange(len(given))]), np.concatenate([J.col, given])
+        all_rows = coo_matrix((np.concatenate([J.data, np.ones(len(given))]), below), shape=(m + len(given), n))
         rows = np.concatenate([eq.row_scale, np.ones(len(given))])
         self.given = given
         #: What the given angular velocities make of the rates of axes changes with these.
         self._turned = rate_slopes(self.system, self.machine.task.velocities, self.q)
         on = self.system.in_force(x)
-        all_rows = csc_matrix(bmat([[J], [E]])) if len(given) and m else (J if m else E)
-        self._velocity_system = Saddle(H, all_rows, rows, unit) if all_rows.shape[0] else Saddle(H, J, rows, unit)
+        self._velocity_system = Saddle(H, all_rows, rows, unit)
         self.nu = np.zeros(m)
         if all_rows.shape[0]:
             found = self._velocity_system.solve(np.concatenate([np.zeros(n), all_rows @ self.v]))
@@ -104,7 +105,7 @@ class StartSlopes:
         count = len(dx)
         rhs = np.zeros((n + m, count))
         for k in range(count):
-            rhs[:n, k] = dd[k] / self.eq.scale**2 + self._stretch() * dsize[k]
+            rhs[:n, k] = dd[k] / self.eq.scale**2 + self._stretch * dsize[k]
             if self.moved:
                 rhs[:n, k] -= along(self.inertia, self._at_pose, dx[k])
             rhs[n:, k] = -along(self.velocity, self._at_pose, dx[k])[:m]
@@ -139,7 +140,7 @@ class StartSlopes:
             rhs[:n] = q
             w = self._pose_system.solve(rhs, "T")
             dbar[f] = w[:n] / self.eq.scale**2
-            sizebar[f] = float(w[:n] @ self._stretch())
+            sizebar[f] = float(w[:n] @ self._stretch)
             bar = np.zeros(len(self.x))
             if self.moved:
                 against(self.inertia, self._at_pose, -w[:n], bar)
@@ -151,6 +152,7 @@ class StartSlopes:
     def _forget_state(self, bar: np.ndarray) -> None:
         bar[: self.system.layout.head] = 0.0
 
+    @cached_property
     def _stretch(self) -> np.ndarray:
         """-W_size (q - d): what a larger mechanism size changes of what is nearest."""
         eq = self.eq
@@ -159,6 +161,7 @@ class StartSlopes:
         lengths = np.isnan(self.system.natural_scale)
         return np.where(lengths, 2.0 * (self.q - self.drawn) / eq.scale**3, 0.0)
 
+    @cached_property
     def size_slopes(self) -> np.ndarray:
         """How the mechanism's size, by which lengths count, changes with each parameter (by differences)."""
         P = len(self.machine.parameters)

@@ -130,11 +130,12 @@ def factor_sheet(pattern: Pattern) -> Sheet:
     return sheet
 
 
-def solve_sheet(pattern: Pattern) -> Sheet:
-    """Of factors and a right-hand side: the solution."""
+def solve_sheet(pattern: Pattern, transposed: bool = False) -> Sheet:
+    """Of factors and a right-hand side: the solution, with the transposed matrix where that is asked for."""
     sheet = Sheet()
     lu = [sheet.read(0, k) for k in range(len(pattern.column))]
     b = [sheet.read(1, k) for k in range(len(pattern.order))]
-    for k, value in enumerate(solved(sheet, pattern, lu, b)):
+    solution = solved_transposed if transposed else solved
+    for k, value in enumerate(solution(sheet, pattern, lu, b, pattern.order)):
         sheet.write(2, k, value)
     return sheet

@@ -6,11 +6,12 @@ need is one step. Operations are neither reordered nor contracted, so the digits
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import casadi as ca
 
-from kempe.kernels.steps import LARGER, LESS_PRODUCT, PLAIN, Step, Steps, vanishes, vectors_of
+from kempe.kernels.steps import LARGER, LESS_PRODUCT, PLAIN, Step, Steps, vanishes
 
 #: Operations whose arguments may be exchanged.
 _SYMMETRIC = {ca.OP_ADD, ca.OP_MUL, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR}
@@ -100,21 +101,23 @@ class Sheet:
         return value
 
     def ordered(self) -> list[Step]:
-        """The steps in the order of what is wanted; vectors that are read too are written at the end."""
+        """The steps in the order of what is wanted; an entry is written at once unless its old value is read later."""
         steps = self.steps
-        read = vectors_of(steps, ca.OP_INPUT)
+        read = {step.place: k for k, step in enumerate(steps) if step.op == ca.OP_INPUT}
         writes = [k for k, step in enumerate(steps) if step.op == ca.OP_OUTPUT]
-        at_once: dict[int, list[int]] = {}
+        of_value: dict[int, list[int]] = {}
         for k in writes:
-            if steps[k].place[0] not in read:
-                at_once.setdefault(steps[k].args[0], []).append(k)
+            of_value.setdefault(steps[k].args[0], []).append(k)
+        to_come = Counter(a for step in steps for a in step.args)  # (how often a value is asked for from here on)
         number, found = [-1] * len(steps), list[Step]()
 
         def enter(k: int) -> None:
             number[k] = len(found)
             found.append(steps[k]._replace(args=tuple(number[a] for a in steps[k].args)))
-            for write in at_once.get(k, ()):
-                enter(write)
+            to_come.subtract(steps[k].args)
+            for write in of_value.get(k, ()):
+                if not to_come[read.get(steps[write].place, -1)]:
+                    enter(write)
 
         for wanted in [*self._wanted, *writes]:
             pending = [wanted]

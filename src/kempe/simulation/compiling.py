@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kempe.solvers.directions import Directions
 from kempe.solvers.motion import Equations
 from kempe.system import System
 
@@ -18,6 +19,10 @@ class Compiling:
     def of(self, eq: Equations) -> Equations:
         """Equations as they are to be run."""
         return self._fusion.without(eq) if self.choice == "never" else eq
+
+    def directions(self, name: str) -> Directions:
+        """Directional derivatives as they are to be run, with memory of their own."""
+        return self._fusion.directions(name, self.choice != "never")  # type: ignore[no-any-return]
 
     def begin(self, names: tuple[str, ...]) -> None:
         """A run begins that is best done with these functions."""
@@ -38,6 +43,13 @@ class Compiling:
         elif self.choice == "always":
             self._fusion.make(names)  # (another integrator may have taken over)
         self.look(names, steps)
+
+    def about_to_run(self, names: tuple[str, ...]) -> None:
+        """These functions are run next, outside of a motion: after all that was computed they may be worth it."""
+        if self.choice == "auto":
+            self._fusion.spend(0.0, names)
+        elif self.choice == "always":
+            self._fusion.make(names)
 
     def ran_on(self, seconds: float) -> None:
         """The run went on for so long, and is over: nothing is begun now, but later runs know."""

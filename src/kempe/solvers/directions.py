@@ -6,12 +6,24 @@ too: what the weighted outputs change by, per input.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from kempe.kernels.call import call_kernel
+from kempe.kernels.call import call_kernel, call_vectors
 from kempe.solvers.frames import Count, Floats, Frame, Ints
 from kempe.solvers.jit import compiled, entry
 from kempe.solvers.program import Kernels
+
+
+class Fused(Frame):
+    """Functions that push and pull in one go (``fusing``): one more than their numbers, 0 where there is none."""
+
+    push: Count  # x, dx -> out
+    pull: Count  # x, weights, xbar -> xbar
+
+    def __reduce__(self) -> Any:
+        return Fused, ()  # (fused code stays in its process)
 
 
 class Directions(Frame):
@@ -27,6 +39,7 @@ class Directions(Frame):
     size: Count  # how many outputs there are
     scratch: Floats  # inputs of one call
     found: Floats  # outputs of one call
+    fused: Fused
 
 
 def directions(kernels: Kernels, calls: list[tuple], size: int) -> Directions:
@@ -44,12 +57,16 @@ def directions(kernels: Kernels, calls: list[tuple], size: int) -> Directions:
         size=size,
         scratch=np.zeros(widest + max([widest, *counts]) + 1),
         found=np.zeros(max([widest, *counts, 1])),
+        fused=Fused(),
     )
 
 
 @compiled
 def push(d, x, dx, out):
     """The change of all outputs along dx."""
+    if d.fused.push > 0:
+        call_vectors(d.kernels.address_of[d.fused.push - 1], (x, dx, out))
+        return
     table, scratch, found, first, target = d.kernels.address_of, d.scratch, d.found, d.first, d.target
     start, found_at = d.start, d.found_at
     for i in range(d.size):
@@ -68,6 +85,9 @@ def push(d, x, dx, out):
 @compiled
 def pull(d, x, weights, xbar):
     """Add to xbar what the weighted outputs change by, per input."""
+    if d.fused.pull > 0:
+        call_vectors(d.kernels.address_of[d.fused.pull - 1], (x, weights, xbar))
+        return
     table, scratch, found, first, target = d.kernels.address_of, d.scratch, d.found, d.first, d.target
     start, found_at = d.start, d.found_at
     for k in range(d.pull.shape[0]):

@@ -6,13 +6,15 @@ operation the same: digits do not depend on whether a program is fused. So it ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+import casadi as ca
 import numpy as np
 
-from kempe.kernels.linear import Pattern, eliminated, factored, solved
+from kempe.kernels.linear import Pattern, eliminated, factored, solved, solved_transposed
 from kempe.kernels.sheet import Sheet
-from kempe.solvers.program import ROW_WEIGHT, STATE, WEIGHTS, Program
+from kempe.solvers.directions import Directions
+from kempe.solvers.program import ROW_WEIGHT, STATE, WEIGHTS, Kernels, Program
 
 
 def outputs_of(sheet: Sheet, program: Program, given: Mapping[int, int] | None = None) -> list[int]:
@@ -36,7 +38,12 @@ def outputs_of(sheet: Sheet, program: Program, given: Mapping[int, int] | None =
 
 def can_be_fused(program: Program) -> bool:
     """Whether all kernels of a program are straight: none has a loop over columns."""
-    return all(program.kernels.held[number].columns is None for number in set(program.kernel.tolist()))
+    return straight(program.kernels, program.kernel)
+
+
+def straight(kernels: Kernels, numbers: np.ndarray) -> bool:
+    """Whether none of these kernels has a loop."""
+    return all(kernels.held[number].columns is None for number in set(numbers.tolist()))
 
 
 def whole(program: Program) -> Sheet:
@@ -107,14 +114,65 @@ def projecting(program: Program, n: int, m: int, pattern: Pattern) -> Sheet:
     return sheet
 
 
-def refining(pattern: Pattern, entries: tuple[np.ndarray, np.ndarray, np.ndarray], size: int) -> Sheet:
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def refining(pattern: Pattern, entries: Entries, size: int, transposed: bool = False) -> Sheet:
     """Of values, factors, a right-hand side and a solution: what the solution is to be changed by."""
     sheet, N = Sheet(), len(pattern.order)
     values, lu, right, found = (_inputs(sheet, k, count) for k, count in enumerate((size, len(pattern.column), N, N)))
     for i, j, place in zip(*(array.tolist() for array in entries), strict=True):
-        right[i] = sheet.reduce(right[i], values[place], found[j])
-    _write(sheet, 4, solved(sheet, pattern, lu, right))
+        row, column = (j, i) if transposed else (i, j)
+        right[row] = sheet.reduce(right[row], values[place], found[column])
+    change = solved_transposed if transposed else solved
+    _write(sheet, 4, change(sheet, pattern, lu, right, pattern.order))
     return sheet
+
+
+def pushing(d: Directions) -> Sheet:
+    """Of x and a direction what all outputs change by."""
+    sheet, made = Sheet(), list[int]()
+    for k, number in enumerate(d.push.tolist()):
+        found_at, target = _places(d, k)
+        inputs = [sheet.read(vector, at) for vector in (0, 1) for at in found_at]
+        made += sheet.put_in(d.kernels.held[number].steps, inputs.__getitem__, len(target))
+    _write(sheet, 2, sheet.sum_at(d.size, made, d.target.tolist()))
+    return sheet
+
+
+def pulling(d: Directions) -> Sheet:
+    """Of x, weights of all outputs and xbar, to which it is added, what the weighted outputs change by.
+
+    A call whose weights are all zero adds nothing, whatever its kernel makes of them.
+    """
+    sheet, sums = Sheet(), dict[int, int]()
+    zero = sheet.constant(0.0)
+    for k, number in enumerate(d.pull.tolist()):
+        found_at, target = _places(d, k)
+        weights = [sheet.read(1, at) for at in target]
+        some = _any(sheet, [sheet.apply(ca.OP_NE, weight, zero) for weight in weights])
+        inputs = [*(sheet.read(0, at) for at in found_at), *weights]
+        made = sheet.put_in(d.kernels.held[number].steps, inputs.__getitem__, len(found_at))
+        for at, value in zip(found_at, made, strict=True):
+            if value != zero:
+                before = sums[at] if at in sums else sheet.read(2, at)
+                sums[at] = sheet.add(before, sheet.apply(ca.OP_IF_ELSE_ZERO, some, value))
+    for at, value in sums.items():
+        sheet.write(2, at, value)
+    return sheet
+
+
+def _places(d: Directions, k: int) -> tuple[list[int], list[int]]:
+    """Where a call finds its inputs in x, and where its outputs go."""
+    return d.found_at[d.start[k] : d.start[k + 1]].tolist(), d.target[d.first[k] : d.first[k + 1]].tolist()
+
+
+def _any(sheet: Sheet, conditions: Sequence[int]) -> int:
+    """Whether one of the conditions holds."""
+    found = conditions[0] if conditions else sheet.constant(0.0)
+    for condition in conditions[1:]:
+        found = sheet.apply(ca.OP_OR, found, condition)
+    return found
 
 
 def _inputs(sheet: Sheet, vector: int, count: int) -> list[int]:

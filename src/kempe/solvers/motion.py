@@ -116,6 +116,8 @@ class Whole(Frame):
     evaluating: Count  # x, shift -> outputs of the explicit program, factors
     accelerating: Count  # x, shift -> accelerations with multipliers, a number where they could be had
     refining: Count  # values, factors, right-hand side, solution -> its change
+    solving_transposed: Count  # factors, right-hand side -> solution with the transposed matrix
+    refining_transposed: Count  # values, factors, right-hand side, solution -> its change
     projecting: Count  # x, factors -> Phi, correction
     stepping: Count  # x, shift -> outputs of the tangent program, factors
     iterating: (

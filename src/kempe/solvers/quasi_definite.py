@@ -301,11 +301,11 @@ def solve_transposed(plan, lu, b, x, work):
         work[i] = b[order[i]]
     for i in range(n):
         for k in range(diagonal[i] + 1, start[i + 1]):
-            work[column[k]] -= lu[k] * work[i]
+            work[column[k]] = less_product(work[column[k]], lu[k], work[i])
         work[i] *= lu[diagonal[i]]
     for i in range(n - 1, -1, -1):
         for k in range(start[i], diagonal[i]):
-            work[column[k]] -= lu[k] * work[i]
+            work[column[k]] = less_product(work[column[k]], lu[k], work[i])
         x[order[i]] = work[i]
 
 
@@ -315,3 +315,11 @@ def subtract_product(plan, values, x, r):
     row, column, place = plan.e_row, plan.e_column, plan.e_place
     for k in range(row.shape[0]):
         r[row[k]] = less_product(r[row[k]], values[place[k]], x[column[k]])
+
+
+@compiled
+def subtract_transposed_product(plan, values, x, r):
+    """R -= K^T x with the true matrix, without the shift."""
+    row, column, place = plan.e_row, plan.e_column, plan.e_place
+    for k in range(row.shape[0]):
+        r[column[k]] = less_product(r[column[k]], values[place[k]], x[row[k]])

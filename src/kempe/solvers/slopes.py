@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.kernels.call import call_kernel
+from kempe.kernels.call import call_kernel, call_vectors
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.directions import Directions, pull, push
 from kempe.solvers.frames import Complexes, ComplexRows, Count, FloatBlocks, FloatRows, Floats, Frame, Real
@@ -24,6 +24,7 @@ from kempe.solvers.motion import (
     explicit_at,
     explicit_values,
     factor,
+    fused,
     new_state,
     place_all,
 )
@@ -233,10 +234,13 @@ def solve_along(eq, s, lu, values):
     N = eq.n + eq.m
     qd.solve(eq.plan, lu, s.rhs, s.solution, s.sweep)
     for _ in range(s.sweeps):
-        for i in range(N):
-            s.remainder[i] = s.rhs[i]
-        qd.subtract_product(eq.plan, values, s.solution, s.remainder)
-        qd.solve(eq.plan, lu, s.remainder, s.correction, s.sweep)
+        if eq.whole.refining > 0:
+            call_vectors(fused(eq, eq.whole.refining), (values, lu, s.rhs, s.solution, s.correction))
+        else:
+            for i in range(N):
+                s.remainder[i] = s.rhs[i]
+            qd.subtract_product(eq.plan, values, s.solution, s.remainder)
+            qd.solve(eq.plan, lu, s.remainder, s.correction, s.sweep)
         if not _adds(eq, s):
             break
 
@@ -244,17 +248,27 @@ def solve_along(eq, s, lu, values):
 @compiled
 def solve_against(eq, s, lu, values):
     """The same with the transposed matrix."""
-    N, plan = eq.n + eq.m, eq.plan
-    row, column, place = plan.e_row, plan.e_column, plan.e_place
-    qd.solve_transposed(plan, lu, s.rhs, s.solution, s.sweep)
+    N = eq.n + eq.m
+    solve_transposed(eq, lu, s.rhs, s.solution, s.sweep)
     for _ in range(s.sweeps):
-        for i in range(N):
-            s.remainder[i] = s.rhs[i]
-        for k in range(row.shape[0]):
-            s.remainder[column[k]] -= values[place[k]] * s.solution[row[k]]
-        qd.solve_transposed(plan, lu, s.remainder, s.correction, s.sweep)
+        if eq.whole.refining_transposed > 0:
+            call_vectors(fused(eq, eq.whole.refining_transposed), (values, lu, s.rhs, s.solution, s.correction))
+        else:
+            for i in range(N):
+                s.remainder[i] = s.rhs[i]
+            qd.subtract_transposed_product(eq.plan, values, s.solution, s.remainder)
+            qd.solve_transposed(eq.plan, lu, s.remainder, s.correction, s.sweep)
         if not _adds(eq, s):
             break
+
+
+@compiled
+def solve_transposed(eq, lu, b, x, work):
+    """X = K^-T b with the factors at hand (x must not be b)."""
+    if eq.whole.solving_transposed > 0:
+        call_vectors(fused(eq, eq.whole.solving_transposed), (lu, b, x))
+    else:
+        qd.solve_transposed(eq.plan, lu, b, x, work)
 
 
 @compiled

@@ -7,10 +7,11 @@ Integrals along the step are by the trapezoidal rule, of the method's order.
 
 from __future__ import annotations
 
+from kempe.kernels.call import call_vectors
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.directions import pull, push
 from kempe.solvers.jit import compiled, piece
-from kempe.solvers.motion import Equations, Work, place_all, run_program
+from kempe.solvers.motion import Equations, Work, fused, place_all, run_program
 from kempe.solvers.newmark import error_share
 from kempe.solvers.pack import window
 from kempe.solvers.program import load_weights
@@ -69,13 +70,19 @@ def _finish(eq, wk, s, tape, row):
     s.at.t = tape.t[row, 1]
     load_weights(eq.layout, 1.0, to_v, to_q, wk.x)
     place_all(eq, wk, s.at)
-    run_program(eq.tangent, wk)
+    stepping = eq.whole.stepping  # (which another thread may switch on)
+    if stepping > 0:
+        call_vectors(fused(eq, stepping), (wk.x, eq.step_shift, wk.out, s.lu[OF_STEP]))
+    else:
+        run_program(eq.tangent, wk)
     values = window(wk.out, n + m, wk.out.shape[0])
     for i in range(s.values.shape[1]):
         s.values[OF_STEP, i] = values[i]
     if at_kink(s, tape.t[row, 1]):
         lean(eq, s, tape.end[row], -s.leaning)
         place_all(eq, wk, s.at)
+    if stepping > 0:
+        return int(qd.sound(eq.plan, s.lu[OF_STEP]))
     return int(qd.factor(eq.plan, s.values[OF_STEP], eq.step_shift, s.lu[OF_STEP], s.sweep))
 
 

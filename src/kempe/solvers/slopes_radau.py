@@ -41,6 +41,7 @@ from kempe.solvers.slopes import (
     put_direction,
     read_gauge,
     solve_stage,
+    solve_transposed,
     stir,
     zero,
 )
@@ -154,7 +155,7 @@ def _correct_back(eq, s, h):
         # (real transposes of complex numbers are their conjugates: all of it is done on conjugates)
         s.rhs[i] = t0 * h / REAL if i < n else t0
         cw[0, i] = (t1 - 1j * t2) / mu if i < n else t1 - 1j * t2
-    qd.solve_transposed(eq.plan, st.lu, s.rhs, s.solution, s.sweep)
+    solve_transposed(eq, st.lu, s.rhs, s.solution, s.sweep)
     qd.solve_transposed(eq.plan, st.complex_lu, cw[0], cw[1], cw[2])
     for i in range(n + m):
         w0 = s.solution[i] if i < n else s.solution[i] * REAL / h

@@ -29,9 +29,11 @@ from kempe.kernels.compiler import Code, key_of, known_code, sheet_code
 from kempe.kernels.linear import Pattern, count_operations, factor_sheet, solve_sheet
 from kempe.kernels.sheet import Sheet
 from kempe.solvers import fusing
+from kempe.solvers.directions import Directions, Fused
 from kempe.solvers.motion import Equations, Whole
-from kempe.solvers.program import Program
+from kempe.solvers.program import Kernels, Program
 from kempe.solvers.quasi_definite import Plan, pattern_of
+from kempe.system.directions import directions_of
 
 if TYPE_CHECKING:
     from kempe.system.system import System
@@ -87,6 +89,12 @@ def content_of(program: Program) -> list[str | bytes]:
     return [*keys, *_bytes(arrays), str(program.size_out)]
 
 
+def content_of_directions(d: Directions, way: str) -> list[str | bytes]:
+    """What directional derivatives say in one way, "push" or "pull", for a key."""
+    keys = [d.kernels.held[number].code.key for number in getattr(d, way).tolist()]
+    return [way, *keys, *_bytes((d.start, d.found_at, d.first, d.target)), str(d.size)]
+
+
 def content_of_plan(plan: Plan) -> list[str | bytes]:
     """What the plan of a factorisation says, for a key."""
     names = ("order", "start", "column", "diagonal", "a_start", "a_place", "a_column", "e_row", "e_column", "e_place")
@@ -99,7 +107,11 @@ def _bytes(arrays: Iterable[np.ndarray]) -> list[bytes]:
 
 def size_of(program: Program) -> int:
     """About how many steps a program has."""
-    return sum(len(program.kernels.held[number].steps) for number in program.kernel.tolist())
+    return _steps(program.kernels, program.kernel)
+
+
+def _steps(kernels: Kernels, numbers: np.ndarray) -> int:
+    return sum(len(kernels.held[number].steps) for number in numbers.tolist())
 
 
 #: Functions that do several things at once (``solvers.motion.Whole``): the program each begins with, and its sheet.
@@ -112,6 +124,8 @@ _SEVERAL: dict[str, tuple[str, Callable[[Program, int, int, Pattern], Sheet]]] =
 }
 #: Those in which a matrix is factored.
 _FACTORING = ("evaluating", "accelerating", "stepping")
+#: What directional derivatives are written out by, each way: "push motion" is one of these functions.
+_WAYS: dict[str, Callable[[Directions], Sheet]] = {"push": fusing.pushing, "pull": fusing.pulling}
 
 
 class Fusion:
@@ -121,6 +135,7 @@ class Fusion:
         self._system = system
         self._lock, self._making = threading.RLock(), threading.Lock()
         self._jobs: dict[str, Job | None] = {}
+        self._directions: dict[str, Directions] = {}
         self._looked_for: set[str] = set()
         self._asked_for: set[str] = set()
         #: The functions in use, with the seconds each took to compile (0 where it was found).
@@ -154,11 +169,18 @@ class Fusion:
             factors = self._size_factors if name in _FACTORING else 0
             size = size_of(program) + factors + self._size_solution
             return Job(content, size, lambda: write(program, n, m, self._pattern), self._into(d.whole, name))
-        if name == "refining":
+        way, _, of = name.partition(" ")
+        if way in _WAYS:
+            return self._direction_job(way, self._shared(of))
+        transposed = name.endswith("_transposed")
+        if name in ("refining", "refining_transposed"):
             entries = (d.plan.e_row, d.plan.e_column, d.plan.e_place)
             size = self._size_solution + 2 * len(d.plan.e_row)
-            made = lambda: fusing.refining(self._pattern, entries, d.plan.size_values)  # noqa: E731
+            made = lambda: fusing.refining(self._pattern, entries, d.plan.size_values, transposed)  # noqa: E731
             return Job([name, *self._plan], size, made, self._into(d.whole, name))
+        if name == "solving_transposed":
+            made = lambda: solve_sheet(self._pattern, transposed)  # noqa: E731
+            return Job([name, *self._plan], self._size_solution, made, self._into(d.whole, name))
         if name in ("factoring", "solving"):
             if self._written_at_first[0]:
                 return None
@@ -174,6 +196,26 @@ class Fusion:
             lambda: fusing.whole(program),
             self._into(program, "fused"),
         )
+
+    def _direction_job(self, way: str, d: Directions) -> Job | None:
+        numbers = getattr(d, way)
+        if len(numbers) == 0 or not fusing.straight(d.kernels, numbers):
+            return None
+        size = _steps(d.kernels, numbers) + len(d.found_at) + len(d.target)
+        return Job(content_of_directions(d, way), size, lambda: _WAYS[way](d), self._into(d.fused, way))
+
+    def _shared(self, name: str) -> Directions:
+        """Directional derivatives whose index arrays and fused functions all others share."""
+        with self._lock:
+            if name not in self._directions:
+                self._directions[name] = directions_of(self._system, name)
+            return self._directions[name]
+
+    def directions(self, name: str, fused: bool = True) -> Directions:
+        """Directional derivatives (``directions_of``) with memory of their own, using what is written out or not."""
+        d = self._shared(name)
+        own = {"scratch": np.zeros_like(d.scratch), "found": np.zeros_like(d.found)}
+        return d.changed(**own, fused=d.fused if fused else Fused())
 
     def program(self, name: str) -> Program:
         """A program of the system."""
@@ -201,7 +243,7 @@ class Fusion:
         return 2 * len(self._system.dynamics.plan.column)
 
     @staticmethod
-    def _into(frame: Whole | Program, field: str) -> Callable[[int], None]:
+    def _into(frame: Whole | Program | Fused, field: str) -> Callable[[int], None]:
         return lambda number: setattr(frame, field, number + 1)
 
     def _written(self, place: int) -> Callable[[int], None]:

@@ -337,14 +337,16 @@ class System:
 
     def number_slopes(self, parameters: np.ndarray) -> tuple[csc_matrix, csc_matrix]:
         """How the input vector x and the drawn coordinates change with the parameters."""
-        slopes = self.numbers_of_parameters.slopes(parameters)
         split, P = len(self._number_at), len(self.parameters)
-        to_x = csc_matrix((np.ones(split), (self._number_at, range(split))), shape=(len(self.template), split))
-        drawn = slopes.shape[0] - split
-        to_start = csc_matrix((np.ones(drawn), (self._start_at, range(drawn))), shape=(self.n, drawn))
         if P == 0:
             return csc_matrix((len(self.template), 0)), csc_matrix((self.n, 0))
-        return csc_matrix(to_x @ slopes[:split]), csc_matrix(to_start @ slopes[split:])
+        slopes = self.numbers_of_parameters.slopes(parameters).tocoo()
+        to_x, place = slopes.row < split, np.concatenate([self._number_at, self._start_at]).astype(np.int64)
+
+        def placed(own: np.ndarray, size: int) -> csc_matrix:
+            return csc_matrix((slopes.data[own], (place[slopes.row[own]], slopes.col[own])), shape=(size, P))
+
+        return placed(to_x, len(self.template)), placed(~to_x, self.n)
 
     def inputs_of(self, designs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same for a table of parameter values, a row per design; and which designs are finite and positive."""
