@@ -219,9 +219,13 @@ class Piece:
         self.external = types.ExternalFunction(self.symbol, self.sig)
         self._callback: Any = None
         self._call: Any = None
+        #: Where its machine code begins, once it is ready.
+        self.address = 0
 
     def ready(self) -> int:
         """Compile it or read it from disk, with all pieces it calls; its address."""
+        if self._call is not None:
+            return self.address
         with _LOCK:
             if self._callback is None:
                 with _announced():
@@ -231,16 +235,11 @@ class Piece:
                         if needed is not self:
                             needed.ready()
                     made.compile()
-                self._callback = made
-                llvm.add_symbol(self.symbol, made.address)
+                self._callback, self.address = made, int(made.address or 0)
+                llvm.add_symbol(self.symbol, self.address)
                 kinds = [_C_TYPES.get(kind, ctypes.c_void_p) for kind in self.sig.args]
                 self._call = ctypes.CFUNCTYPE(_C_TYPES[self.sig.return_type], *kinds)(self.address)
         return self.address
-
-    @property
-    def address(self) -> int:
-        """Where its machine code begins."""
-        return int(self._callback.address)
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: D102
         if self._call is None:
@@ -287,7 +286,7 @@ def address_of(made: Any) -> int:
     if PLAIN:
         _numbers[id(made)] = made
         return id(made)
-    return int(made.ready())
+    return int(made.address or made.ready())
 
 
 def kept_in(made: Any) -> str | None:
