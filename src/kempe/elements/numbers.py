@@ -62,12 +62,13 @@ class Parameter(ca.SX):
 
     def still(self, value: float) -> Parameter:
         """The same symbol with a value of its own, for a model that is to stay as it is."""
-        registered = _known.get(self.element_hash())
-        made = Parameter(self.label, self.value if self._formula is None else 0.0, self._bounds, symbol=self)
-        if registered is not None:
-            _known[self.element_hash()] = registered
-            made._registered = registered  # the symbol is known as long as anybody has it
+        made = Parameter.__new__(Parameter)
+        ca.SX.__init__(made, self)
+        made._label, made._bounds = self._label, self._bounds
         made._formula, made._unfolded = self._formula, self._unfolded
+        registered = _known.setdefault(self.element_hash(), made)
+        if registered is not made:
+            made._registered = registered  # the symbol is known as long as anybody has it
         if self._formula is None:
             made.value = value
         return made

@@ -130,6 +130,8 @@ class Staged:
         self._levels = max((reading.level for reading in self.readings), default=0)
         self._slopes: ca.Function | None = None
         self._stated = inputs, outputs
+        self._shapes = [self._outputs.size_out(k) for k in range(self._outputs.n_out())]
+        self._length = inputs[0].numel() if len(inputs) == 1 else -1
 
     def slopes(self, *values: Any) -> csc_matrix:
         """The derivative of the first output by the first input, for inputs of one column."""
@@ -144,8 +146,22 @@ class Staged:
 
     def __call__(self, *values: Any) -> list[np.ndarray]:
         """The outputs for inputs of one column, or of many."""
+        if self._levels == 0 and len(values) == 1 and np.shape(values[0]) == (self._length,):
+            return self._of_numbers(values[0])
         found = self._outputs(*values, self._looked_up(values)[0])
         return [np.array(e, dtype=float) for e in (found if isinstance(found, (tuple, list)) else [found])]
+
+    def _of_numbers(self, values: Any) -> list[np.ndarray]:
+        """The outputs for one vector where no table is read: the same function, without matrices of CasADi's."""
+        given: Any = np.array(values, dtype=float)
+        found: list[Any] = [np.zeros(rows * columns) for rows, columns in self._shapes]
+        memory: Any
+        memory, evaluate = self._outputs.buffer()  # (of this call: several threads may evaluate)
+        memory.set_arg(0, memoryview(given))
+        for k, array in enumerate(found):
+            memory.set_res(k, memoryview(array))
+        evaluate()
+        return [array.reshape(shape, order="F") for array, shape in zip(found, self._shapes, strict=True)]
 
     def outside(self, *values: Any) -> list[str]:
         """What is read beyond the data of a table that does not allow it, in words."""

@@ -226,11 +226,17 @@ def _loaded_from(key: str, code: bytes) -> Code:
     with _LOCK:
         known = _loaded.get(key)
         if known is None:
-            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
-            engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-            engine.finalize_object()
+            engine = loaded(code)
             known = _loaded[key] = Code(engine.get_function_address(_SYMBOL), key, engine)
         return known
+
+
+def loaded(code: bytes) -> Any:
+    """An object file put into memory; it goes when nobody refers to it any more."""
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
 
 
 def sheet_code(key: str, sheet: Callable[[], Sheet]) -> Code:

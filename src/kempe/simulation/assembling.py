@@ -59,9 +59,9 @@ def named_pose(posed: Posed, q: np.ndarray, v: np.ndarray | None = None) -> Pose
 def pose_of(system: System, drawn: np.ndarray, q: np.ndarray, v: np.ndarray | None = None) -> Pose:
     """Arrays as a pose with names; ``drawn`` is what it was moved from."""
     names = system.names
-    values = {n[0]: float(c) for n, c in zip(names, q, strict=True)}
-    rates = {} if v is None else {n[1]: float(c) for n, c in zip(names, v, strict=True)}
-    moved = {n[0]: float(c) for n, c in zip(names, q - drawn, strict=True)}
+    values = {n[0]: c for n, c in zip(names, q.tolist(), strict=True)}
+    rates = {} if v is None else {n[1]: c for n, c in zip(names, v.tolist(), strict=True)}
+    moved = {n[0]: c for n, c in zip(names, (q - drawn).tolist(), strict=True)}
     return Pose(values, rates, moved)
 
 

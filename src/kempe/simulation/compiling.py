@@ -15,6 +15,8 @@ class Compiling:
     def __init__(self, system: System, choice: str) -> None:
         self._fusion, self.choice = system.fusion, choice
         self._begun, self._complete = 0.0, -1
+        #: Functions that were all found in use: they stay so.
+        self._ready: tuple[str, ...] | None = None
 
     def of(self, eq: Equations) -> Equations:
         """Equations as they are to be run."""
@@ -38,7 +40,9 @@ class Compiling:
 
     def ran(self, seconds: float, names: tuple[str, ...], steps: int, expected: float = 0.0) -> None:
         """The run went on for so long and will for longer, as it seems: what is worth it is compiled beside it."""
-        if self.choice == "auto":
+        if self._ready == names:
+            self.ran_on(seconds)
+        elif self.choice == "auto":
             self._fusion.spend(seconds, names, expected)
         elif self.choice == "always":
             self._fusion.make(names)  # (another integrator may have taken over)
@@ -58,7 +62,11 @@ class Compiling:
 
     def look(self, names: tuple[str, ...], steps: int) -> None:
         """Note from which step on everything is fused."""
-        if self._complete < 0 and self.choice != "never" and self._fusion.missing(names) == 0:
+        if self._complete >= 0 or self.choice == "never":
+            return
+        if self._ready != names and self._fusion.missing(names) == 0:
+            self._ready = names
+        if self._ready == names:
             self._complete = steps
 
     def told(self, names: tuple[str, ...]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from kempe.errors import ModelError
 from kempe.solvers.motion import Equations
-from kempe.solvers.program import Program, make_program
+from kempe.solvers.program import Program
 from kempe.system import System
 
 #: Programs that only some methods need.
@@ -18,12 +18,9 @@ def equations(system: System, needs: tuple[str, ...], scale: np.ndarray, row_sca
     if not any(f.kinetic is not None for f in system.families):
         raise ModelError(f"'{system.model.name}' has no mass: give its bodies mass and inertia (kinematics needs none)")
     d, n, m = system.dynamics, system.n, system.m
-    nothing = np.zeros(0, dtype=np.int64)
-    empty = make_program(system.kernels, [], nothing, nothing, nothing, 0)
     chosen: dict[str, Program] = {
-        name: getattr(d, name) if name in needs else empty for name in (*IMPLICIT, "canonical")
+        name: getattr(d, name) if name in needs else d.nothing for name in (*IMPLICIT, "canonical")
     }
-    on_diagonal = np.flatnonzero(d.block_rows == d.block_columns)
     right = d.right
     return Equations(
         layout=system.layout,
@@ -45,7 +42,7 @@ def equations(system: System, needs: tuple[str, ...], scale: np.ndarray, row_sca
         right_row=right[0],
         right_column=right[1],
         mirror=d.mirror,
-        diagonal=on_diagonal.astype(np.int64),
+        diagonal=d.diagonal,
         n=n,
         m=m,
         upper=len(d.block_rows),

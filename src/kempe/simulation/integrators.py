@@ -143,8 +143,7 @@ class RungeKutta(Integrator):
                 array[...] = content
             return self._as_new[0]
         memory = self._set_up(rk.new_memory(machine.eq.n, machine.eq.m, basis))
-        arrays = [value for _, value in memory.contents() if isinstance(value, np.ndarray)]
-        self._as_new = memory, memory.snapshot(), [(array, array.copy()) for array in arrays]
+        self._as_new = memory, memory.snapshot(), [(array, array.copy()) for array in memory.arrays()]
         return memory
 
     def _set_up(self, memory: rk.Memory) -> rk.Memory:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,7 @@ class Machine:
         self.course = co.new_course(self.eq, self.wk, task.grid, EVENTS, system.has_loops, self._tape())
         self.start = st.new_start(self.eq)
         self._at_first = self.eq, self.wk, self.course
+        self._settings()
         self._numbers = self.course.snapshot()
         #: Rows that others imply, and how such rows share a load.
         self.redundant: list[int] = []
@@ -142,7 +144,8 @@ class Machine:
         """
         self.compiling.begin(self.integrator.functions_fused)
         self.stand(parameters, inputs)
-        self._settings()
+        # as for velocities: at rest, one size in the whole time is what the work is measured by
+        self.course.energy = self.course.least_energy = 0.5 * self.start.unit / max(self.task.span, 1e-100) ** 2
         self.integrator.prepare(self)
         connect_switching(self.course)
         self.course.memory_at = co.remember(self.course.now)  # (not looked at before there is an integrator)
@@ -163,7 +166,9 @@ class Machine:
         self._clear()
         x, drawn = checked_inputs(self.system, parameters) if inputs is None else inputs
         draw(self.system, self.sketch, x, drawn)
-        self.eq.units[:] = 1.0 / np.concatenate([self.eq.scale, self.eq.row_scale])
+        eq = self.eq
+        np.divide(1.0, eq.scale, out=eq.units[: eq.n])
+        np.divide(1.0, eq.row_scale, out=eq.units[eq.n :])
         self.wk.x[:] = x
         if self.task.start is not None:
             drawn = pose_array(self.system, self.task.start)
@@ -198,12 +203,14 @@ class Machine:
         """No trace of a run before."""
         put_back(self._numbers)
         watch = self.course.watch
-        watch.fired[:] = -np.inf
-        watch.interval[:] = watch.earlier[:] = np.inf
-        watch.remembered[:] = watch.slack[:] = 0.0
-        self.eq.share[:] = 1.0
-        self.course.passage.sound[:] = 0.0
-        self.course.now.al[:] = 0.0
+        watch.fired.fill(-np.inf)
+        watch.interval.fill(np.inf)
+        watch.earlier.fill(np.inf)
+        watch.remembered.fill(0.0)
+        watch.slack.fill(0.0)
+        self.eq.share.fill(1.0)
+        self.course.passage.sound.fill(0.0)
+        self.course.now.al.fill(0.0)
         self.redundant, self.sharing, self._involved = [], None, None
 
     def _assemble(self) -> None:
@@ -221,7 +228,8 @@ class Machine:
     def _place_velocities(self) -> None:
         """Consistent velocities, the given ones kept as far as possible."""
         eq, wk, start, now = self.eq, self.wk, self.start, self.course.now
-        start.given[:] = start.is_given[:] = 0.0
+        start.given.fill(0.0)
+        start.is_given.fill(0.0)
         for k, value in rates(self.system, self.task.velocities, now.q).items():
             start.given[k], start.is_given[k] = value, 1.0
         now.v[:] = start.given
@@ -232,7 +240,7 @@ class Machine:
         if switches:
             mo.set_rows(eq, wk)
         left = self._velocities_in_contact() if len(eq.touches.normal) else st.velocities(eq, wk, start, now)
-        if not np.isfinite(left):
+        if not isfinite(left):
             light = [part.name for part in self.system.parts if not self._mass_of(part).any()]
             if light:
                 raise ModelError(_without_inertia(light))
@@ -318,6 +326,8 @@ class Machine:
 
     def modes(self) -> dict[str, str]:
         """The present mode of each element that switches."""
+        if not len(self.eq.hybrids.mode_at):
+            return {}
         elements = [self.system.elements[k] for k in self.system.dynamics.hybrid]
         present = self.wk.x[self.eq.hybrids.mode_at].astype(int)
         return {e.name: e.modes[mode] for e, mode in zip(elements, present, strict=True) if e.modes}
@@ -325,6 +335,7 @@ class Machine:
     # --- settings --------------------------------------------------------------------------------------------------
 
     def _settings(self) -> None:
+        """What is the same for every run of the task."""
         task, course, d = self.task, self.course, self.system.dynamics
         course.begun, course.end = task.begun, float(task.grid[-1])
         course.tolerance, course.fixed, course.largest = task.tolerance, task.step, task.max_step
@@ -334,8 +345,6 @@ class Machine:
         course.audit = (1 + (d.rheonomic or d.loaded)) if task.audit and d.has_power else 0
         course.stiff = -1.0
         course.last_switch = -np.inf
-        # as for velocities: at rest, one size in the whole time is what the work is measured by
-        course.energy = course.least_energy = 0.5 * self.start.unit / max(task.span, 1e-100) ** 2
 
     def inverse_penalty(self) -> np.ndarray:
         """The compliance that the penalty of each constraint row means."""
@@ -356,8 +365,9 @@ class Machine:
     def _let_loose(self) -> Iterator[None]:
         """Without the rows of what touches: that several of them hold the same thing is in the nature of contacts."""
         touches, wk = self.eq.touches, self.wk
-        rows = np.concatenate([touches.normal, touches.stick])
-        wk.x[np.concatenate([touches.normal_at, touches.stick_at])[rows >= 0]] = 0.0
+        for rows, places in ((touches.normal, touches.normal_at), (touches.stick, touches.stick_at)):
+            if len(rows):
+                wk.x[places[rows >= 0]] = 0.0
         self.shift_rows()
         yield
         mo.set_rows(self.eq, wk)
@@ -502,10 +512,12 @@ class Machine:
 
     def shift_rows(self) -> None:
         """Put the compliances of the rows in force into the linear system."""
-        on = self.system.in_force(self.wk.x)
-        n = self.eq.n
-        self.eq.shift[n:] = np.where(on, -self.eq.compliance, -self.eq.flexible)
-        self.eq.step_shift[n:] = np.where(on, -self.eq.step_compliance, -self.eq.flexible)
+        eq, n = self.eq, self.eq.n
+        np.negative(eq.compliance, out=eq.shift[n:])
+        np.negative(eq.step_compliance, out=eq.step_shift[n:])
+        if len(eq.hybrids.row):  # else all rows are in force, always
+            off = ~self.system.in_force(self.wk.x)
+            eq.shift[n:][off] = eq.step_shift[n:][off] = -eq.flexible[off]
 
     # --- going on ----------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -21,8 +22,10 @@ def rates(system: System, given: Mapping[str, float], q: np.ndarray) -> dict[int
 
     Components of an angular velocity that are not named are zero.
     """
-    place = {names[1]: k for k, names in enumerate(system.names)}
     found: dict[int, float] = {}
+    if not given:
+        return found
+    place = {names[1]: k for k, names in enumerate(system.names)}
     for name, value in given.items():
         if name in place:
             found[place[name]] = value
@@ -70,16 +73,23 @@ class Velocities:
             raise ModelError(f"velocities are given by name, as a mapping, not {shown(given)}")
         self.system = system
         self.given = {name: number(value, f"velocity '{name}'") for name, value in (given or {}).items()}
-        expressions = [value for value in self.given.values() if isinstance(value, ca.SX)]
-        own = {p.element_hash() for p in system.parameters}
-        for p in parameters_in(expressions):
+        #: Those that depend on parameters, and those that do not.
+        self._moving = {name: value for name, value in self.given.items() if isinstance(value, ca.SX)}
+        self._still = {name: value for name, value in self.given.items() if not isinstance(value, ca.SX)}
+        own = {p.element_hash() for p in system.parameters} if self._moving else set()
+        for p in parameters_in(self._moving.values()):
             if p.element_hash() not in own:
                 raise ModelError(f"a start velocity uses parameter '{p.label}', which is not of '{system.model.name}'")
-        everything = ca.vertcat(ca.SX(0, 1), *map(ca.SX, system.parameters))
-        self._staged = Staged([everything], [ca.vertcat(ca.SX(0, 1), *map(ca.SX, self.given.values()))])
+
+    @cached_property
+    def _staged(self) -> Staged:
+        everything = ca.vertcat(ca.SX(0, 1), *map(ca.SX, self.system.parameters))
+        return Staged([everything], [ca.vertcat(ca.SX(0, 1), *map(ca.SX, self.given.values()))])
 
     def at(self, parameters: np.ndarray) -> dict[str, float]:
         """The velocities at values of the parameters."""
+        if not self._moving:
+            return dict(self._still)
         return dict(zip(self.given, self._staged(parameters)[0].ravel().tolist(), strict=True))
 
     def slopes(self, parameters: np.ndarray, q: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from kempe.kernels.lanes import (
 )
 from kempe.kernels.llvm_ir import LANES
 from kempe.solvers.frames import Count, Frame, Ints
-from kempe.solvers.jit import compiled, piece
+from kempe.solvers.jit import compiled, rare
 from kempe.solvers.pack import floats_at, place_of
 from kempe.solvers.program import Kernels
 
@@ -93,7 +93,7 @@ def factor(blocks, values, shift, lu):
     return factor_batches(blocks, place_of(values), place_of(shift), place_of(lu)) > 0
 
 
-@piece
+@rare
 def factor_batches(blocks: Blocks, values: int, shift: int, factors: int) -> int:
     """The factors of real values at their places, by machine code where there is some."""
     lu = floats_at(factors, blocks.size_lu + blocks.size_w + blocks.size_front)
@@ -220,7 +220,7 @@ def solve(blocks, lu, b, x):
     solve_batches(blocks, place_of(lu), place_of(b), place_of(x))
 
 
-@piece
+@rare
 def solve_batches(blocks: Blocks, factors: int, b: int, x: int) -> int:
     """The solution for real numbers at their places, by machine code where there is some."""
     n, w = blocks.place.shape[0], blocks.size_lu

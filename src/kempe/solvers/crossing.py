@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers.course import FAILED, KEPT, REACHED, SAMPLES, TERMS, Course, call, refinements
-from kempe.solvers.jit import compiled, piece
+from kempe.solvers.jit import compiled, piece, rare
 from kempe.solvers.motion import (
     Equations,
     State,
@@ -459,7 +459,7 @@ def _seek(eq: Equations, wk: Work, course: Course, length: float, along: int) ->
     return count
 
 
-@piece
+@rare
 def find(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
     """Whether the last step went across singular positions; they are told as a crossing is."""
     p = course.passage
@@ -482,7 +482,7 @@ def _log(course, t, row):
     p.met = k + 1
 
 
-@piece
+@rare
 def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     """Try to go across the singular position ahead, into ``course.next``; a step of length h would reach it.
 
@@ -526,7 +526,7 @@ def cross(eq: Equations, wk: Work, course: Course, _: State, h: float) -> int:
     return FAILED
 
 
-@piece
+@rare
 def inside(eq: Equations, wk: Work, course: Course, _: State, theta: float) -> int:
     """The state at a share of a crossing."""
     _along(eq, course, theta * (course.now.t - course.before.t))
@@ -572,7 +572,7 @@ def _along(eq: Equations, course: Course, x: float) -> int:
     return 1
 
 
-@piece
+@rare
 def tell(eq: Equations, wk: Work, course: Course, _: State, __: float) -> int:
     """After a crossing: write it down with the state at the singular instant, and go on from behind it.
 

@@ -20,7 +20,7 @@ from kempe.solvers.course import (
     first_step,
     refinements,
 )
-from kempe.solvers.jit import compiled, piece
+from kempe.solvers.jit import compiled, piece, rare
 from kempe.solvers.motion import Equations, Work, consistent, copy_state, keep_first, powers, solve_state
 from kempe.solvers.output import write_until
 from kempe.solvers.pack import window
@@ -141,7 +141,7 @@ def _look_back(eq, wk, course):
     return REACHED if write_until(eq, wk, course, course.now.t) > 0 else FAILED
 
 
-@piece
+@rare
 def _cross(eq: Equations, wk: Work, course: Course, h: float) -> int:
     """Go across the singular position ahead in one step; PASSED where that was done, REACHED where it was refused."""
     memory = course.memory_at

@@ -10,8 +10,10 @@ compiled code must not keep them.
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
@@ -45,15 +47,36 @@ class FrameType(types.Type):
             self.members[name], self.places[name] = kind, at
             at += 1 + kind.ndim if isinstance(kind, types.Array) else 1
         self.size = at
-        #: Fields whose place compiled code knows: they cannot be exchanged.
-        self.fixed = frozenset(name for name, kind in self.members.items() if not isinstance(kind, types.Number))
         super().__init__(f"{frame.__module__}.{frame.__qualname__}")
+
+
+class _Form:
+    """How frames of a class are filled."""
+
+    def __init__(self, kind: FrameType) -> None:
+        self.members = kind.members
+        #: Single numbers.
+        self.numbers = frozenset(name for name, member in kind.members.items() if isinstance(member, types.Number))
+        #: Fields whose place compiled code knows: they cannot be exchanged.
+        self.fixed = frozenset(kind.members) - self.numbers
+        placed = [(name, kind.places[name], member) for name, member in kind.members.items()]
+        #: Of these the frames and the arrays, each with where its entries in the table begin.
+        self.frames = [entry for entry in placed if isinstance(entry[2], FrameType)]
+        self.arrays = [
+            (name, at, at + 1 + member.ndim, np.dtype(str(member.dtype)))
+            for name, at, member in placed
+            if isinstance(member, types.Array)
+        ]
+        self.size = kind.size
+        self.table = struct.Struct(f"{kind.size}q")
 
 
 def frame_type(frame: type[Frame]) -> FrameType:
     """The type of a class of frames in compiled code."""
     if frame not in _types:
-        kind = _types[frame] = FrameType(frame)
+        kind = FrameType(frame)
+        frame._form, frame._numba_type_ = _Form(kind), kind
+        _types[frame] = kind
         for name, member in kind.members.items():
             if isinstance(member, types.Number):
                 setattr(frame, name, _number(kind.places[name], member is types.int64))
@@ -67,74 +90,92 @@ F = TypeVar("F", bound="Frame")
 def _number(place: int, whole: bool) -> property:
     """A single number of a frame as Python sees it: it lives in the table that compiled code reads."""
 
-    def read(self: Frame) -> float | int:
-        return int(self._table[place]) if whole else float(self._reals[place])
+    def read_count(self: Frame) -> int:
+        return self._table.item(place)  # type: ignore[no-any-return]
+
+    def write_count(self: Frame, value: int) -> None:
+        self._table[place] = value
+
+    def read(self: Frame) -> float:
+        return self._reals.item(place)  # type: ignore[no-any-return]
 
     def write(self: Frame, value: float) -> None:
-        if whole:
-            self._table[place] = value
-        else:
-            self._reals[place] = value
+        self._reals[place] = value
 
-    return property(read, write)
+    return property(read_count, write_count) if whole else property(read, write)
 
 
 class Frame:
     """Base class of frames: subclasses only name their fields, with types."""
 
+    if TYPE_CHECKING:  # (what is annotated here would be a field)
+        _form: ClassVar[_Form]
+        _numba_type_: ClassVar[FrameType]
+        _table: np.ndarray
+        _reals: np.ndarray
+        address: int
+
     def __init__(self, *given: Any, **named: Any) -> None:
-        kind = frame_type(type(self))
-        if len(given) > len(kind.members):
-            raise TypeError(f"{type(self).__name__} has {len(kind.members)} fields, not {len(given)}")
-        values = dict(zip(kind.members, given, strict=False))
-        twice = [name for name in named if name in values]
-        if twice:
+        frame_type(type(self))  # (made with the first of its frames)
+        form = self._form
+        if len(given) > len(form.members):
+            raise TypeError(f"{type(self).__name__} has {len(form.members)} fields, not {len(given)}")
+        values = dict(zip(form.members, given, strict=False))
+        if not values.keys().isdisjoint(named):
+            twice = [name for name in named if name in values]
             raise TypeError(f"{type(self).__name__}: {twice[0]!r} is given twice")
         values |= named
-        unknown = [name for name in values if name not in kind.members]
-        if unknown:
+        if not form.members.keys() >= values.keys():
+            unknown = [name for name in values if name not in form.members]
             raise TypeError(f"{type(self).__name__} has no field {unknown[0]!r}")
-        self._table: np.ndarray = np.zeros(kind.size, dtype=np.int64)
-        self._reals: np.ndarray = self._table.view(np.float64)
-        self.address: int = self._table.ctypes.data
-        self._numba_type_ = kind
-        for name, member in kind.members.items():
-            if isinstance(member, types.Number):
-                setattr(self, name, values.get(name, 0))
-                continue
-            if name not in values:
-                raise TypeError(f"{type(self).__name__} lacks {name!r}")
-            value, at = values[name], kind.places[name]
-            self.__dict__[name] = value
-            if isinstance(member, FrameType):
-                if not isinstance(value, Frame) or value._numba_type_ is not member:
-                    raise TypeError(f"{type(self).__name__}.{name} must be a {member}")
-                self._table[at] = value.address
-                continue
-            if not _fits(value, member):
-                raise TypeError(f"{type(self).__name__}.{name} must be a contiguous {member}")
-            self._table[at : at + 1 + member.ndim] = [value.ctypes.data, *value.shape]
+        if not values.keys() >= form.fixed:
+            lacking = [name for name in form.members if name in form.fixed and name not in values]
+            raise TypeError(f"{type(self).__name__} lacks {lacking[0]!r}")
+        own, entries = self.__dict__, [0] * form.size
+        for name, at, member in form.frames:
+            value = own[name] = values[name]
+            if not isinstance(value, Frame) or value._numba_type_ is not member:
+                raise TypeError(f"{type(self).__name__}.{name} must be a {member}")
+            entries[at] = value.address
+        for name, at, end, dtype in form.arrays:
+            value = own[name] = values[name]
+            shape = value.shape if isinstance(value, np.ndarray) and value.dtype == dtype else ()
+            if at + 1 + len(shape) != end or (place := _address(value)) is None:
+                raise TypeError(f"{type(self).__name__}.{name} must be a contiguous {form.members[name]}")
+            entries[at:end] = place, *shape
+        table: Any = np.zeros(form.size, dtype=np.int64)
+        form.table.pack_into(table, 0, *entries)
+        own["_table"], own["_reals"], own["address"] = table, table.view(np.float64), _placed(table)
+        for name in form.numbers & values.keys():
+            setattr(self, name, values[name])
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in frame_type(type(self)).fixed:
+        if name in self._form.fixed:
             raise TypeError(f"{type(self).__name__}.{name} cannot be assigned to: fill it, or use changed()")
-        super().__setattr__(name, value)
+        object.__setattr__(self, name, value)
 
     def fields(self) -> dict[str, Any]:
         """All fields by name."""
-        return {name: getattr(self, name) for name in frame_type(type(self)).members}
+        return {name: getattr(self, name) for name in self._form.members}
 
     def frames(self) -> list[Frame]:
         """The frame itself and those within, each once."""
         found = [self]
-        for value in self.fields().values():
-            if isinstance(value, Frame):
-                found += [frame for frame in value.frames() if frame not in found]
+        for name, _, _ in self._form.frames:
+            found += [frame for frame in self.__dict__[name].frames() if frame not in found]
         return found
 
     def snapshot(self) -> list[tuple[Frame, np.ndarray]]:
         """The single numbers of the frame and of those within, to be put back by ``put_back``."""
         return [(frame, frame._table.copy()) for frame in self.frames()]
+
+    def arrays(self) -> list[np.ndarray]:
+        """The arrays of the frame and of those within."""
+        own = self.__dict__
+        found = [own[name] for name, _, _, _ in self._form.arrays]
+        for name, _, _ in self._form.frames:
+            found += own[name].arrays()
+        return found
 
     def changed(self: F, **changes: Any) -> F:
         """The same frame with some fields in place of its own; arrays are shared."""
@@ -150,7 +191,7 @@ class Frame:
 
     def restore(self, values: dict[str, Any]) -> None:
         """Take over arrays and single numbers that ``contents`` gave."""
-        for name, member in frame_type(type(self)).members.items():
+        for name, member in self._form.members.items():
             if isinstance(member, FrameType):
                 inner = {key[len(name) + 1 :]: value for key, value in values.items() if key.startswith(f"{name}.")}
                 getattr(self, name).restore(inner)
@@ -163,10 +204,20 @@ class Frame:
         return _rebuilt, (type(self), {name: _View.of(value) for name, value in self.fields().items()})
 
 
-def _fits(value: Any, member: Any) -> bool:
-    if not isinstance(value, np.ndarray):
-        return False
-    return value.dtype == np.dtype(str(member.dtype)) and value.ndim == member.ndim and value.flags.c_contiguous
+def _address(array: np.ndarray) -> int | None:
+    """Where the numbers of an array are, if side by side: ``array.ctypes.data`` at a tenth of its time."""
+    try:
+        return _placed(array)
+    except (TypeError, ValueError, BufferError):  # not side by side, or not to be written to
+        return int(array.ctypes.data) if array.flags.c_contiguous else None
+
+
+_NO_BYTES = ctypes.c_char * 0
+
+
+def _placed(array: Any) -> int:
+    """Where the numbers of an array begin that lie side by side and may be written to."""
+    return ctypes.addressof(_NO_BYTES.from_buffer(array))
 
 
 class _View(NamedTuple):

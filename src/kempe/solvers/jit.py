@@ -2,6 +2,7 @@
 
 - ``piece``: compiled once from its annotations, kept on disk, called by its symbol from other compiled functions (so
   that it is never optimised again inside a caller) and from Python. Its arguments are frames and single numbers.
+- ``rare``: a piece that is compiled only when it is first called: for what most runs do without.
 - ``compiled``: compiled into whatever calls it.
 - ``pasted``: the same, for functions that return a view.
 - ``entry``: called from Python, with arrays.
@@ -22,19 +23,22 @@ import os
 import pickle
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, ClassVar, get_args, get_type_hints
 
 import llvmlite.binding as llvm
 import numba
+from llvmlite import ir
 from numba import types
 from numba.core import caching, ccallback
 from numba.extending import typeof_impl
 
 from kempe.errors import KempeError
+from kempe.kernels.compiler import loaded, machine_code
 from kempe.solvers.frames import Frame, frame_type
 
 log = logging.getLogger("kempe")
@@ -219,9 +223,18 @@ class Piece:
         self.external = types.ExternalFunction(self.symbol, self.sig)
         self._callback: Any = None
         self._call: Any = None
+        #: Where compiled code calls it, once it is ready.
+        self.address = 0
 
     def ready(self) -> int:
-        """Compile it or read it from disk, with all pieces it calls; its address."""
+        """Compile it or read it from disk, with all pieces it calls; the address by which compiled code calls it."""
+        if not self.address:
+            with _LOCK:
+                self.address = self.address or self._known_as(self.code())
+        return self.address
+
+    def code(self) -> int:
+        """Compile it or read it from disk; where its machine code begins."""
         with _LOCK:
             if self._callback is None:
                 with _announced():
@@ -231,21 +244,29 @@ class Piece:
                         if needed is not self:
                             needed.ready()
                     made.compile()
+                self._call = self.prototype(made.address)
                 self._callback = made
-                llvm.add_symbol(self.symbol, made.address)
-                kinds = [_C_TYPES.get(kind, ctypes.c_void_p) for kind in self.sig.args]
-                self._call = ctypes.CFUNCTYPE(_C_TYPES[self.sig.return_type], *kinds)(self.address)
-        return self.address
+        return int(self._callback.address)
+
+    def _known_as(self, address: int) -> int:
+        """Let compiled code find it at an address."""
+        llvm.add_symbol(self.symbol, address)
+        return address
 
     @property
-    def address(self) -> int:
-        """Where its machine code begins."""
-        return int(self._callback.address)
+    def prototype(self) -> Any:
+        """What it looks like to ctypes."""
+        kinds = [_C_TYPES.get(kind, ctypes.c_void_p) for kind in self.sig.args]
+        return ctypes.CFUNCTYPE(_C_TYPES[self.sig.return_type], *kinds)
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: D102
         if self._call is None:
-            self.ready()
-        return self._call(*[a.address if isinstance(a, Frame) else a for a in arguments])
+            self.code()
+        found = self._call(*[a.address if isinstance(a, Frame) else a for a in arguments])
+        if Rare.interrupted:
+            Rare.interrupted = False
+            raise KeyboardInterrupt
+        return found
 
     @property
     def is_kept(self) -> bool:
@@ -255,6 +276,90 @@ class Piece:
         made = _with_cache(ccallback.CFunc(self.function, (self.sig.args, self.sig.return_type), {}, {}), self.function)
         holds = getattr(made._cache, "holds", None)
         return holds is not None and holds() and all(p.is_kept for p in _pieces_in(self.function) if p is not self)
+
+
+class Rare(Piece):
+    """A piece that is compiled only when it is first called.
+
+    Compiled code finds a jump at its symbol, to the address in a cell of memory. While that is zero the jump asks
+    Python to have it compiled, and looks again.
+    """
+
+    waiting: ClassVar[list[Rare]] = []
+    #: Whether Ctrl-C was pressed meanwhile: nothing can be raised through compiled code.
+    interrupted: ClassVar[bool] = False
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.cell = ctypes.c_int64(0)
+        self.asked = ctypes.CFUNCTYPE(None)(self._asked)
+        Rare.waiting.append(self)
+
+    def code(self) -> int:
+        """Compile it or read it from disk, so that jumps go there."""
+        self.cell.value = super().code()
+        return self.cell.value
+
+    def _asked(self) -> None:
+        """Have it compiled, by another thread: Ctrl-C would be raised in this one."""
+        worker = threading.Thread(target=self._compiled_or_never)
+        worker.start()
+        while worker.is_alive():
+            try:
+                worker.join()
+            except KeyboardInterrupt:
+                Rare.interrupted = True
+
+    def _compiled_or_never(self) -> None:
+        try:
+            self.code()
+        except BaseException:  # whatever it is: there is nothing to go on with, and nobody to tell
+            traceback.print_exc()
+            os.abort()
+
+    def ready(self) -> int:
+        """Let compiled code know where to jump; the address of the jump."""
+        if not self.address:
+            with _LOCK:
+                if not self.address:
+                    _write_jumps()
+        return self.address
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether nothing has to be compiled before it can be called."""
+        return True
+
+
+#: The jumps to rare pieces, as long as this process lives.
+_jumps: list[Any] = []
+
+
+def _write_jumps() -> None:
+    """The jumps to all rare pieces that have none yet, written at once."""
+    kinds = {types.float64: ir.DoubleType(), types.int64: ir.IntType(64)}
+    module, written = ir.Module(), list(Rare.waiting)
+    for k, made in enumerate(written):
+        frame = ir.IntType(8).as_pointer()
+        form = ir.FunctionType(kinds[made.sig.return_type], [kinds.get(kind, frame) for kind in made.sig.args])
+        jump = ir.Function(module, form, f"jump{k}")
+        first, look, ask, go = (jump.append_basic_block(name) for name in ("first", "look", "ask", "go"))
+        ir.IRBuilder(first).branch(look)
+        builder = ir.IRBuilder(look)
+        cell = ir.IntType(64)(ctypes.addressof(made.cell)).inttoptr(ir.IntType(64).as_pointer())
+        address = builder.load_atomic(cell, "acquire", 8)
+        builder.cbranch(builder.icmp_unsigned("==", address, ir.IntType(64)(0)), ask, go)
+        builder = ir.IRBuilder(ask)
+        asked = ir.IntType(64)(ctypes.cast(made.asked, ctypes.c_void_p).value)
+        builder.call(builder.inttoptr(asked, ir.FunctionType(ir.VoidType(), []).as_pointer()), [])
+        builder.branch(look)
+        builder = ir.IRBuilder(go)
+        builder.ret(builder.call(builder.inttoptr(address, form.as_pointer()), jump.args, tail=True))
+    engine = loaded(machine_code(str(module), changed=False))
+    _jumps.append(engine)
+    for k, made in enumerate(written):
+        made.address = made._known_as(engine.get_function_address(f"jump{k}"))
+        Rare.waiting.remove(made)
 
 
 @typeof_impl.register(Piece)
@@ -278,6 +383,11 @@ def piece(function: Callable[..., Any]) -> Any:
     return function if PLAIN else Piece(function)
 
 
+def rare(function: Callable[..., Any]) -> Any:
+    """Compile as a piece, but only when it is first called."""
+    return function if PLAIN else Rare(function)
+
+
 #: In plain Python: functions that are called by number, by the number.
 _numbers: dict[int, Any] = {}
 
@@ -287,7 +397,7 @@ def address_of(made: Any) -> int:
     if PLAIN:
         _numbers[id(made)] = made
         return id(made)
-    return int(made.ready())
+    return int(made.address or made.ready())
 
 
 def kept_in(made: Any) -> str | None:

@@ -13,7 +13,7 @@ import numpy as np
 from kempe.kernels.call import call_vectors
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.frames import Count, Floats, Frame, Ints, Real
-from kempe.solvers.jit import compiled, pasted, piece
+from kempe.solvers.jit import compiled, pasted, piece, rare
 from kempe.solvers.pack import window
 from kempe.solvers.program import (
     Layout,
@@ -404,7 +404,7 @@ def _right_hand_side(eq, wk, state, omega, damping):
 LOAD_ITERATIONS = 40
 
 
-@piece
+@rare
 def _solve_loaded(eq: Equations, wk: Work, state: State, omega: float, damping: float, sweeps: int) -> float:
     """Newton's method for accelerations and multipliers where forces depend on the latter; inf where it fails."""
     n, m, at = eq.n, eq.m, eq.upper + eq.jacobian_row.shape[0]
@@ -597,7 +597,7 @@ def set_rows(eq: Equations, wk: Work) -> int:
     return 1
 
 
-@piece
+@rare
 def keep_first(eq: Equations, wk: Work, state: State) -> int:
     """Keep at a state what the first switch into the present mode of each element would."""
     h = eq.hybrids

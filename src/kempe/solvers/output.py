@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kempe.solvers.course import Course, call, refinements
-from kempe.solvers.jit import compiled, piece
+from kempe.solvers.jit import compiled, piece, rare
 from kempe.solvers.motion import (
     Equations,
     State,
@@ -131,7 +131,7 @@ def write_now(eq: Equations, wk: Work, course: Course) -> int:
     return 1
 
 
-@piece
+@rare
 def accumulate(eq: Equations, wk: Work, course: Course, _: State, number: float) -> int:
     """Add the work of the last step, from the powers at its ends and at three points between.
 

@@ -19,8 +19,8 @@ from kempe.kernels.compiler import Code
 from kempe.kernels.llvm_ir import LANES
 from kempe.solvers.abreast import Abreast, Adding, abreast, run_abreast
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints
-from kempe.solvers.jit import compiled, entry
-from kempe.solvers.pack import window
+from kempe.solvers.jit import compiled, entry, piece, rare
+from kempe.solvers.pack import floats_at, place_of, window
 
 #: Threads enter kernels one after the other.
 _ENTERING = threading.Lock()
@@ -197,8 +197,23 @@ def run(program, x, y, out):
         call_vectors(program.kernels.address_of[program.fused - 1], (x, out))
         return
     if program.large > 0:
-        run_abreast(program.wide, program.kernels.address_of, program.kernel, program.x_at, x, y, out)
-        return
+        _run_abreast(program, place_of(x), x.shape[0], place_of(y), place_of(out))
+    else:
+        _run_one_by_one(program, place_of(x), x.shape[0], place_of(y), place_of(out))
+
+
+@rare
+def _run_abreast(program: Program, at: int, size: int, scratch: int, result: int) -> int:
+    """Evaluate a program LANES calls at a time: inputs, their number, scratch and result are at these places."""
+    x, y, out = floats_at(at, size), floats_at(scratch, program.size_y), floats_at(result, program.size_out)
+    run_abreast(program.wide, program.kernels.address_of, program.kernel, program.x_at, x, y, out)
+    return 1
+
+
+@piece
+def _run_one_by_one(program: Program, at: int, size: int, scratch: int, result: int) -> int:
+    """Evaluate a program call by call, in the same way."""
+    x, y, out = floats_at(at, size), floats_at(scratch, program.size_y), floats_at(result, program.size_out)
     gather_from, gather_to = program.gather_from, program.gather_to
     for k in range(gather_from.shape[0]):
         x[gather_to[k]] = x[gather_from[k]]
@@ -210,6 +225,7 @@ def run(program, x, y, out):
     source, target = program.source, program.target
     for k in range(source.shape[0]):
         out[target[k]] += y[source[k]]
+    return 1
 
 
 @compiled
@@ -263,24 +279,26 @@ def load_multipliers(layout, lam, x):
 def look_up(layout, x, y):
     """Look all tables up for what the head of x has."""
     if layout.slot_table.shape[0] > 0:
-        _load_tables(layout, x, y)
+        _load_tables(layout, place_of(x), x.shape[0], place_of(y), y.shape[0])
 
 
 @compiled
 def load_late_tables(layout, x, y):
     """Look tables up again that are read at rates, accelerations or multipliers, once these are in x."""
     if layout.late > 0:
-        _load_tables(layout, x, y)
+        _load_tables(layout, place_of(x), x.shape[0], place_of(y), y.shape[0])
 
 
-@compiled
-def _load_tables(layout, x, y):
+@rare
+def _load_tables(layout: Layout, at: int, size: int, scratch: int, room: int) -> int:
     """Put the pieces that hold at the tables' arguments into x: those within arguments of others come first."""
+    x, y = floats_at(at, size), floats_at(scratch, room)
     arguments = window(y, layout.arguments.size_y, y.shape[0])  # behind the outputs of the calls
     for _ in range(layout.levels):
         run(layout.arguments, x, y, arguments)
         for slot in range(layout.slot_table.shape[0]):
             _load_piece(layout, slot, arguments, x)
+    return 1
 
 
 @compiled

@@ -22,8 +22,9 @@ from kempe.kernels.llvm_ir import LANES
 from kempe.solvers import blocks as by_blocks
 from kempe.solvers.batching import Elimination, Entries, Fill, lay_out
 from kempe.solvers.frames import Count, Frame, Ints
-from kempe.solvers.jit import compiled
+from kempe.solvers.jit import compiled, rare
 from kempe.solvers.ordering import safe_order, wide_order
+from kempe.solvers.pack import floats_at, place_of
 from kempe.solvers.program import Kernels
 
 #: Up to so many multiplications a factorisation is written out as machine code.
@@ -197,7 +198,7 @@ def factor(plan, values, shift, lu, work):
     if plan.large > 0:
         return by_blocks.factor(plan.blocks, values, shift, lu)
     if plan.written_out[0] == 0:
-        return _factor_rows(plan, values, shift, lu, work)
+        return _factor_by_rows(plan, place_of(values), place_of(shift), place_of(lu), place_of(work)) > 0
     call_vectors(plan.kernels.address_of[plan.written_out[1]], (values, shift, lu))
     return sound(plan, lu)
 
@@ -220,9 +221,26 @@ def solve(plan, lu, b, x, work):
         by_blocks.solve(plan.blocks, lu, b, x)
         return
     if plan.written_out[0] == 0:
-        _solve_rows(plan, lu, b, x, work)
+        _solve_by_rows(plan, place_of(lu), place_of(b), place_of(x), place_of(work))
         return
     call_vectors(plan.kernels.address_of[plan.written_out[2]], (lu, b, x))
+
+
+@rare
+def _factor_by_rows(plan: Plan, values: int, shift: int, factors: int, work: int) -> int:
+    """The factors of real values at their places, in loops."""
+    n = plan.diagonal.shape[0]
+    lu = floats_at(factors, plan.column.shape[0])
+    return int(_factor_rows(plan, floats_at(values, plan.size_values), floats_at(shift, n), lu, floats_at(work, n)))
+
+
+@rare
+def _solve_by_rows(plan: Plan, factors: int, b: int, x: int, work: int) -> int:
+    """The solution for real numbers at their places, in loops."""
+    n = plan.diagonal.shape[0]
+    lu = floats_at(factors, plan.column.shape[0])
+    _solve_rows(plan, lu, floats_at(b, n), floats_at(x, n), floats_at(work, n))
+    return 1
 
 
 @compiled

@@ -12,7 +12,7 @@ from kempe.elements import Element
 from kempe.elements.touching import BACKWARD, CLOSED, FORWARD, NORMAL, OPEN, STICK, STICKS
 from kempe.solvers import quasi_definite as qd
 from kempe.solvers.motion import AT_ITS_END, Follows, Hybrids, Touches, Whole
-from kempe.solvers.program import Program
+from kempe.solvers.program import Program, make_program
 from kempe.system.system import System
 
 _INT = np.int64
@@ -74,19 +74,30 @@ class DynamicPrograms:
         self._mirror_of = np.searchsorted(self._right, mirrored)  # per entry of Phi_q: its mirror image to the right
         self.size_values = len(self._keys) + len(self.jacobian_rows) + len(self._right) + self.loaded
 
-    @property
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """Where the diagonal of the upper block is among the values."""
+        return np.flatnonzero(self.block_rows == self.block_columns).astype(_INT)
+
+    @cached_property
     def right(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and constraint rows of the entries of the block to the right that has values of its own."""
         m = max(self.system.m, 1)
         return (self._right // m).astype(_INT), (self._right % m).astype(_INT)
 
-    @property
+    @cached_property
     def mirror(self) -> np.ndarray:
         """Per value of the block to the right: where its mirror image in Phi_q is, or where the zero is."""
         found = np.full(len(self._right), self.size_values - 1, dtype=_INT)
         if self.loaded:
             found[self._mirror_of] = len(self._keys) + np.arange(len(self.jacobian_rows))
         return found
+
+    @cached_property
+    def nothing(self) -> Program:
+        """The program that does nothing, where a method does not need one."""
+        none = np.zeros(0, dtype=_INT)
+        return make_program(self.system.kernels, [], none, none, none, 0)
 
     def _program(self, variant: str, offsets: list[int], size: int) -> Program:
         """A program from the blocks of a variant; vectors go behind their offset, matrices behind the last one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from kempe.solvers.program import size_arguments
@@ -12,10 +14,16 @@ from kempe.system.system import System
 SPREADS = (0.0, 0.1, 0.3)
 
 
+@lru_cache(maxsize=8)
+def _offsets(n: int) -> np.ndarray:
+    """The poses around a drawn one that are looked at, in sizes: always the same, and only read."""
+    rng = np.random.default_rng(0)
+    return np.array([spread * rng.uniform(-1, 1, n) for spread in SPREADS])
+
+
 def new_sketch(system: System) -> Sketch:
     """Memory for the sizes of a system; ``measure`` fills in scales."""
     rows, columns = system.jacobian_places
-    rng = np.random.default_rng(0)
     y = max(1, system.position.size_y, size_arguments(system.layout))
     n, m = system.n, system.m
     return Sketch(
@@ -24,7 +32,7 @@ def new_sketch(system: System) -> Sketch:
         row=np.ascontiguousarray(rows),
         column=np.ascontiguousarray(columns),
         natural=system.natural_scale,
-        offsets=np.array([spread * rng.uniform(-1, 1, n) for spread in SPREADS]),
+        offsets=_offsets(n),
         x=np.zeros(len(system.template)),
         y=np.zeros(y),
         out=np.zeros(max(1, system.position.size_out)),
