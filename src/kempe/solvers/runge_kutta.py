@@ -15,15 +15,12 @@ from kempe.solvers.course import REACHED, Course, call
 from kempe.solvers.frames import Count, FloatRows, Floats, Frame, Ints, Real
 from kempe.solvers.jit import compiled, piece
 from kempe.solvers.motion import Equations, State, Work
-from kempe.solvers.vectors import add_rows, copy, in_fours
+from kempe.solvers.vectors import copy
 
 STAGES = 12
 A = np.ascontiguousarray(np.vstack([DOP853.A[:STAGES, :STAGES], DOP853.B[None, :STAGES]]))
 C = np.ascontiguousarray(DOP853.C[:STAGES])
 E3, E5 = np.ascontiguousarray(DOP853.E3), np.ascontiguousarray(DOP853.E5)
-#: The same for sums of stages: those of each stage, of both error formulas.
-_A_OF, _A_BY, _A_FIRST = in_fours(A)
-_E_OF, _E_BY, _E_FIRST = in_fours(np.array([E3[:STAGES], E5[:STAGES]]))
 A_EXTRA, C_EXTRA = np.ascontiguousarray(DOP853.A_EXTRA), np.ascontiguousarray(DOP853.C_EXTRA)
 D = np.ascontiguousarray(DOP853.D)
 #: Step control: safety, the weight of the step before, the largest growth.
@@ -141,8 +138,15 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
         memory.follows = 0
     for stage in range(1, STAGES + 1):
         for i in range(size):
-            trial[i] = y[i]
-        add_rows(k, _A_OF, _A_BY, _A_FIRST[stage], _A_FIRST[stage + 1], h, trial, size)
+            trial[i] = 0.0
+        for j in range(stage):
+            weight = A[stage, j]
+            if weight != 0.0:
+                row = k[j]
+                for i in range(size):
+                    trial[i] += weight * row[i]
+        for i in range(size):
+            trial[i] = y[i] + h * trial[i]
         if stage == STAGES - 1:
             copy(trial, memory.last)
         if stage < STAGES:
@@ -160,29 +164,27 @@ def step(eq: Equations, wk: Work, course: Course, memory: Memory, h: float) -> i
 @compiled
 def _error(eq, course, memory, h):
     """The estimated error of the step in units of the tolerance: position by size, velocity by size and rate."""
-    n, units, size = eq.n, eq.units, 2 * eq.n + 2
-    three, five = memory.dense[0], memory.dense[1]  # (there is no dense output yet)
-    for i in range(size):
-        three[i] = five[i] = 0.0
-    add_rows(memory.k, _E_OF, _E_BY, _E_FIRST[0], _E_FIRST[1], 1.0, three, size)
-    add_rows(memory.k, _E_OF, _E_BY, _E_FIRST[1], _E_FIRST[2], 1.0, five, size)
+    n, k = eq.n, memory.k
+    rate = max(course.rate, 1e-300)
     e3, e5 = 0.0, 0.0
-    for i in range(n):
-        e3 += (three[i] * units[i]) ** 2
-        e5 += (five[i] * units[i]) ** 2
-    rate, fast3, fast5 = max(course.rate, 1e-300), 0.0, 0.0
-    for i in range(n):
-        unit = units[i] / memory.unit[i]
-        fast3 += (three[n + i] * unit) ** 2
-        fast5 += (five[n + i] * unit) ** 2
-    e3 += fast3 / (rate * rate)
-    e5 += fast5 / (rate * rate)
+    for i in range(2 * n):
+        three, five = 0.0, 0.0
+        for j in range(STAGES):
+            three += E3[j] * k[j, i]
+            five += E5[j] * k[j, i]
+        unit = eq.scale[i] if i < n else eq.scale[i - n] * rate * memory.unit[i - n]
+        e3 += (three / unit) ** 2
+        e5 += (five / unit) ** 2
     if (
         course.own_work > 0 and course.energy > 0.0
     ):  # the work done counts by the largest kinetic energy, a tenth as much
-        for i in range(2 * n, size):
-            e3 += (0.1 * three[i] / course.energy) ** 2
-            e5 += (0.1 * five[i] / course.energy) ** 2
+        for i in range(2 * n, 2 * n + 2):
+            three, five = 0.0, 0.0
+            for j in range(STAGES):
+                three += E3[j] * k[j, i]
+                five += E5[j] * k[j, i]
+            e3 += (0.1 * three / course.energy) ** 2
+            e5 += (0.1 * five / course.energy) ** 2
     if e5 == 0.0 and e3 == 0.0:
         return 0.0
     return h * e5 / np.sqrt((e5 + 0.01 * e3) * 2 * n) / course.tolerance

@@ -83,29 +83,3 @@ def add(q, d):
     """Q += d."""
     for i in range(q.shape[0]):
         q[i] += d[i]
-
-
-def in_fours(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of weights without their zeros, as ``add_rows`` takes them: what they are of, the weights, where rows begin.
-
-    Each is filled up with zeros to a multiple of four.
-    """
-    which, kept, first = list[int](), list[float](), [0]
-    for row in weights:
-        places = np.flatnonzero(row)
-        fill = -len(places) % 4
-        which += [*places.tolist(), *[0] * fill]
-        kept += [*row[places].tolist(), *[0.0] * fill]
-        first.append(len(which))
-    return np.array(which, dtype=np.int64), np.array(kept), np.array(first, dtype=np.int64)
-
-
-@compiled
-def add_rows(rows, which, weights, first, last, factor, out, size):
-    """Add to the first entries of out the weighted rows first..last - 1 of a list, four at a time."""
-    for g in range(first, last, 4):
-        a, b, c, d = rows[which[g]], rows[which[g + 1]], rows[which[g + 2]], rows[which[g + 3]]
-        of_a, of_b, of_c = factor * weights[g], factor * weights[g + 1], factor * weights[g + 2]
-        of_d = factor * weights[g + 3]
-        for i in range(size):
-            out[i] += (of_a * a[i] + of_b * b[i]) + (of_c * c[i] + of_d * d[i])
