@@ -94,11 +94,6 @@ def test_damaged_and_inaccessible_files_are_never_fatal(tmp_path: Path) -> None:
     numba_cache, kernels = tmp_path / "numba", tmp_path / "kernels"
     folder = numba_cache / caching._CacheLocator.get_suitable_cache_subpath(motion.__file__)
     folder.mkdir(parents=True)
-    expected = digits_here()  # by now everything is compiled and kept
-    for file in kept_files(advance)[0].parent.glob("*.nb?"):
-        shutil.copy2(file, folder)
-    settings = {"NUMBA_CACHE_DIR": str(numba_cache), "KEMPE_CACHE": str(kernels)}
-    assert digits_elsewhere(**settings) == expected
     damages = {
         motion.place: (cut, None),
         motion.place_all: (None, cut),
@@ -111,6 +106,13 @@ def test_damaged_and_inaccessible_files_are_never_fatal(tmp_path: Path) -> None:
         advance: (None, flip_bits),
         motion.first_modes: (flip_bits, wipe),
     }
+    expected = digits_here()
+    for made in damages:
+        made.code()  # (compiled and kept, whether anything has called it or not)
+    for file in kept_files(advance)[0].parent.glob("*.nb?"):
+        shutil.copy2(file, folder)
+    settings = {"NUMBA_CACHE_DIR": str(numba_cache), "KEMPE_CACHE": str(kernels)}
+    assert digits_elsewhere(**settings) == expected
     for made, harm in damages.items():
         for do, file in zip(harm, kept_files(made), strict=True):
             if do is not None:

@@ -42,7 +42,7 @@ def states(d: Drawer, **options: Any) -> np.ndarray:
 def run(twin: str, dim: int, method: str) -> np.ndarray:
     d = TWINS[twin](dim)
     if method in FIXED:
-        coarse, fine = (states(d, method=method, step=FIXED[method] / k) for k in (1, 2))
+        coarse, fine = (states(d, method=method, step=FIXED[method] / k, tolerance=1e-10) for k in (1, 2))
         return fine + (fine - coarse) / 3
     return states(d, method=method, tolerance=TIGHT.get(method, 1e-13))
 
@@ -59,7 +59,8 @@ def test_twins_move_alike(twin, method):
 @pytest.mark.parametrize("method", ["alpha", "ali3p", "penalty", "baumgarte"])
 def test_points_and_bars_are_the_same_equations(method):
     """In natural coordinates the plane is a part of space: not even the errors of a method differ."""
-    options = {"method": method, "step": 1e-3} if method in FIXED else {"method": method, "tolerance": 1e-6}
+    options = {"step": 1e-3, "tolerance": 1e-10} if method in FIXED else {"tolerance": 1e-6}
+    options["method"] = method
     plane, space = (states(TWINS["points"](dim), **options) for dim in (2, 3))
     assert np.abs(plane - space).max() < CLOSE
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import kempe as kp
 from kempe.benchmarks import clearance_problems, dynamics, peers, spatial, spatial_problems
-from kempe.benchmarks.ours import WrittenOut, simulating, written_out
+from kempe.benchmarks.ours import Shares, WrittenOut, shares, simulating, written_out
 from kempe.benchmarks.record import Record, less_is_better
 from kempe.benchmarks.timing import interleaved
 
@@ -20,6 +22,7 @@ FUSED, APART = "always", "never"
 CHAINS = (10, 30, 100)
 #: Seconds for which the two run in turn, per case.
 BUDGET = 4.0
+PICTURE = Path("out") / "bench_fusing.png"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Row:
     written: WrittenOut
     apart: float  # per step, without
     fused: float  # per step, with
+    before: Shares  # where they go
+    after: Shares
 
     @property
     def pays_after(self) -> float:
@@ -84,12 +89,53 @@ def measured() -> Iterator[Row]:
         timed = interleaved(contenders, budget=BUDGET)
         steps = timed[APART].outcome.stats["steps"]
         apart, fused = (timed[choice].seconds / steps for choice in (APART, FUSED))
-        yield Row(case, written_out(model, times, **options), apart, fused)
+        before = shares(model, timed[APART].outcome, apart, compile=APART, **options)
+        after = shares(model, timed[FUSED].outcome, fused, compile=FUSED, **options)
+        yield Row(case, written_out(model, times, **options), apart, fused, before, after)
+
+
+def _picture(rows: list[Row]) -> None:
+    """Where the time of a step goes, per case before and after, by the time before."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8.2, 0.62 * len(rows) + 1.3), layout="constrained")
+    parts = {
+        "equations": ("equations (after: fused with what belongs to them)", "#1b6ca8"),
+        "elimination": ("factors and solutions", "#7fb3d5"),
+        "rest": ("the method: prediction, error, projection, output", "0.78"),
+    }
+    for k, row in enumerate(rows):
+        for place, found in ((k - 0.19, row.before), (k + 0.19, row.after)):
+            left = 0.0
+            for name, (_, colour) in parts.items():
+                share = getattr(found, name) / row.before.total
+                axes.barh(place, share, 0.34, left, color=colour)
+                left += share
+            axes.text(left + 0.01, place, f"{found.total * 1e6:.3g} us", va="center", fontsize=8)
+    axes.set_yticks(range(len(rows)), [row.case.name for row in rows])
+    axes.set(xlim=(0, 1.12), xlabel="time of a step; above call by call, below fused")
+    axes.invert_yaxis()
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(left=False)
+    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for _, colour in parts.values()]
+    labels = [words for words, _ in parts.values()]
+    figure.legend(handles, labels, loc="outside upper center", ncols=1, fontsize=9, frameon=False)
+    PICTURE.parent.mkdir(exist_ok=True)
+    figure.savefig(PICTURE, dpi=150)
+    plt.close(figure)
+
+
+@cache
+def _rows() -> tuple[Row, ...]:
+    """Everything measured, once, and drawn."""
+    found = list(measured())
+    _picture(found)
+    return tuple(found)
 
 
 def records() -> Iterator[Record]:
     """The time of a step, fused and not."""
-    for row in measured():
+    for row in _rows():
         w = row.written
         about = (
             f"{w.functions} functions of {w.steps} steps, {w.lines} lines of IR, {w.size} bytes of machine code, "
@@ -103,7 +149,7 @@ def markdown() -> str:
     """The table of the documentation."""
     heads = ("functions", "steps", "lines of IR", "machine code", "compiled in", "a step before")
     lines = ["| | " + " | ".join((*heads, "fused", "pays after")) + " |", "|---" * 9 + "|"]
-    for row in measured():
+    for row in _rows():
         w = row.written
         size = f"{w.functions} | {w.steps:,} | {w.lines:,} | {w.size / 1e3:.0f} kB | {w.seconds:.2f} s"
         times = f"{row.apart * 1e6:.2f} us | {row.fused * 1e6:.2f} us, {row.apart / row.fused:.1f}x"

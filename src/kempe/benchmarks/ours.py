@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+import numpy as np
 
 import kempe as kp
 from kempe.benchmarks.timing import Contender
@@ -103,3 +106,63 @@ def _nothing_cached() -> Iterator[None]:
             del os.environ["KEMPE_CACHE"]
         else:
             os.environ["KEMPE_CACHE"] = given
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Where the time of a step goes, in seconds."""
+
+    equations: float  # programs, or fused functions with all that is in them
+    elimination: float  # factors and solutions by themselves
+    rest: float  # prediction, error, bookkeeping, output
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.equations + self.elimination + self.rest
+
+
+def shares(model: kp.Mechanism | kp.SpatialMechanism, run: kp.Result, a_step: float, **options: Any) -> Shares:
+    """Where the seconds of ``a_step`` go: what it calls, each timed by itself, as often as the run called it."""
+    from kempe.benchmarks.often import OFTEN
+    from kempe.simulation.starting import begun
+
+    machine = begun(model, [run.t[0], run.t[-1]], **options)
+    machine.advance(50)
+    eq, wk = machine.eq, machine.wk
+    wk.rhs[:] = np.random.default_rng(0).uniform(0.5, 1.5, len(wk.rhs))
+    for name in ("explicit", "factor"):  # (numbers as they occur)
+        OFTEN[name](eq, wk, wk.told, 1)
+    of = functools.partial(_seconds, eq, wk, machine.course.now.al.copy())
+    solutions, factors = (run.stats[name] / run.stats["steps"] for name in ("evaluations", "factorisations"))
+    implicit = options.get("method") == "alpha"
+    whole = ("iterating", "stepping") if implicit else ("accelerating",)
+    again = max(solutions - factors, 0.0)  # with the factors of an earlier step
+    if all(getattr(eq.whole, name) for name in whole):
+        first = "stepping" if implicit else "accelerating"
+        equations = factors * of(first) + (again * of("iterating") if implicit else 0.0)
+        elimination = factors * of("solve") if implicit else 0.0
+    else:
+        first = "tangent" if implicit else "explicit"
+        equations = factors * of(first) + (again * of("residual") if implicit else 0.0)
+        elimination = factors * of("factor") + solutions * of("solve")
+    return Shares(equations, elimination, max(a_step - equations - elimination, 0.0))
+
+
+def _seconds(eq: Any, wk: Any, al: Any, name: str) -> float:
+    """The best time of one call, of many in a row."""
+    from kempe.benchmarks.often import OFTEN
+
+    count, best = 10, 1.0
+    while True:
+        begin = time.perf_counter()
+        OFTEN[name](eq, wk, al, count)
+        taken = time.perf_counter() - begin
+        if taken > 2e-3:
+            break
+        count *= 2
+    for _ in range(20):
+        begin = time.perf_counter()
+        OFTEN[name](eq, wk, al, count)
+        best = min(best, (time.perf_counter() - begin) / count)
+    return best

@@ -51,7 +51,7 @@ MANY = 5e-16
 POOR = 0.1
 #: What Newton's method leaves of a step may be this share of what its formula leaves out; not at tolerances below
 #: this, nor where derivatives are taken: then it is the solution of the step's equations that is asked for.
-NEGLIGIBLE, EXACT = 2e-4, 5e-9
+NEGLIGIBLE, EXACT = 2e-3, 5e-9
 #: So many steps in a row it may end with its first correction, where by the contraction seen before no more is left, or
 #: this share of what is close enough (it has the same sign in each step, and adds up to it over the step squared); and
 #: where constraints were violated by no more than this, in sizes.
@@ -83,6 +83,7 @@ class Memory(Frame):
     size: Real  # of the last first correction
     reach: Real  # for corrections up to this that may hold
     trust: Count  # for so many steps it is taken for granted
+    fewest: Count  # evaluations in the step for which the matrix was made
     # backward differences of accelerations and multipliers over steps of one length
     first: Floats
     second: Floats
@@ -266,9 +267,12 @@ def _newton(eq, wk, course, memory, h):
         last = size
         # what is left after this correction is about size theta / (1 - theta)
         if (iteration > 0 and size * theta < max(enough, close) * (1.0 - theta)) or (size < close and violated < close):
-            memory.renew = int(iteration > 0 and theta > 0.5 * POOR)
             # (projections show what a first correction leaves)
             memory.trust = 0 if soft or memory.project > 0 else TRUST
+            if renewed:
+                memory.fewest = iteration + 1
+            many = memory.trust == 0 and iteration + 1 > memory.fewest + eq.renewal
+            memory.renew = int(iteration > 0 and (theta > 0.5 * POOR or many))
             return True
     memory.matrix_step = 0.0
     return soft and last < 1e-3  # what is left is taken over by the multipliers of the next steps
@@ -332,16 +336,16 @@ def _difference(eq, course, memory, h):
     now, before, first, second, third = course.now, course.before, memory.first, memory.second, memory.third
     memory.equal = memory.equal + 1 if h == memory.last_step else 1
     if memory.equal % LOOK == 0 or memory.equal < LOOK:
-        one, two, three, other_one, other_two, changed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        one, two, three, other_one, other_two = 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(eq.n):
             off, d2, d3, unit = now.al[i] - before.al[i] - first[i], second[i], third[i], eq.units[i]
-            changed = max(changed, abs(first[i] + off) * unit)
             one = max(one, abs(off) * unit)
             two = max(two, abs(off - d2) * unit)
             three = max(three, abs(off - d2 - d3) * unit)
             other_one = max(other_one, abs(off + d2) * unit)
             other_two = max(other_two, abs(off - d2 + d3) * unit)
-        memory.left_out = h * h * changed * error_share(memory.alpha_m, memory.alpha_f, memory.beta)
+        # the method is of order two: what counts is how accelerations bend, without what alternates
+        memory.left_out = 0.5 * h * h * other_one * error_share(memory.alpha_m, memory.alpha_f, memory.beta)
         least, memory.w2, memory.w3 = one, 0.0, 0.0
         if two < least:
             least, memory.w2, memory.w3 = two, 1.0, 0.0
@@ -354,7 +358,7 @@ def _difference(eq, course, memory, h):
     take_difference(now.al, before.al, first, second, third)
     if memory.equal < LOOK:
         memory.w2 = memory.w3 = 0.0
-    if memory.equal < 2:
+    if memory.equal < 3:
         memory.left_out = 0.0
 
 
