@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test nightly lint docs bench fuzz clean
+.PHONY: demo test both-ways nightly lint docs bench fuzz clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -22,6 +22,12 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+# Motions with everything fused, and with nothing: all tests of dynamics, twice.
+MOTIONS := tests/analysis tests/properties tests/nonsmooth tests/clearance tests/spatial tests/redundancy
+both-ways: $(READY)
+	KEMPE_COMPILE=always $(BIN)/python -m pytest -n 2 $(MOTIONS)
+	KEMPE_COMPILE=never $(BIN)/python -m pytest -n 2 $(MOTIONS)
 
 # A thousand random mechanisms against an independent reference: half an hour at first, some minutes from then on.
 nightly: $(READY)
